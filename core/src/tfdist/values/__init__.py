@@ -1,1 +1,20 @@
+"""Values that live on several replicas."""
 
+from tfdist.values.distributed import DistributedValues, Mirrored, PerReplica, PerReplicaSpec
+from tfdist.values.structure import (
+    is_distributed_variable,
+    regroup,
+    select_replica,
+    variable_container,
+)
+
+__all__ = [
+    "DistributedValues",
+    "Mirrored",
+    "PerReplica",
+    "PerReplicaSpec",
+    "is_distributed_variable",
+    "regroup",
+    "select_replica",
+    "variable_container",
+]
