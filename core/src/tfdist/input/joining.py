@@ -1,0 +1,164 @@
+"""tf.data pipelines whose element is a whole step: one ``PerReplica`` a leaf.
+
+Doing this inside tf.data means one ``get_next`` a step, whatever the replica count, and a state
+that tf.data can save and restore.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from tfdist.errors import DatasetError
+from tfdist.input.empty import can_be_empty, empty_value, relaxed
+from tfdist.input.shares import check_splittable, split_element
+from tfdist.tf_internals import datasets
+from tfdist.values import regroup, select_replica
+
+_log = logging.getLogger(__name__)
+
+
+def split_batches(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Dataset:
+    """Splits each global batch over the replicas.
+
+    Raises:
+        UnsplittableError: A part of the elements has no batch dimension.
+    """
+    check_splittable(dataset.element_spec, replica_count)
+    return dataset.map(
+        lambda *parts: split_element(_element(parts, dataset.element_spec), replica_count),
+        name="split_batches",
+    )
+
+
+def deal_elements(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Dataset:
+    """Gives consecutive elements to the replicas in turn, one each a step.
+
+    Where the elements may not fill the last step, the replicas left without get an empty element.
+    Elements that cannot be empty (scalars) are dropped from a step that they do not fill.
+    """
+    spec = dataset.element_spec
+    fills_up = _fills_up(dataset, replica_count)
+    if not fills_up and not can_be_empty(spec):
+        _warn_incomplete(spec)
+    elif not fills_up:
+        spec = relaxed(spec)
+    stream = dataset.map(lambda *parts: _pack(_element(parts, dataset.element_spec)))
+    if not fills_up and can_be_empty(spec):
+        filler = tf.data.Dataset.from_tensors(0).map(lambda _: _pack(empty_value(spec)))
+        stream = stream.concatenate(filler.repeat(replica_count - 1))
+    rounds = stream.batch(replica_count, drop_remainder=True)
+    return rounds.map(functools.partial(_unpack_round, spec=spec, replica_count=replica_count))
+
+
+def zip_datasets(sources: Sequence[tf.data.Dataset]) -> tf.data.Dataset:
+    """Reads one dataset a replica side by side until all are exhausted.
+
+    A replica whose dataset has ended gets empty elements. Where none exist (scalars), the end of
+    the first dataset ends the input.
+    """
+    _check_same_structure(sources)
+    spec = sources[0].element_spec
+    if _equally_long(sources):
+        return tf.data.Dataset.zip(tuple(sources)).map(lambda *elements: regroup(elements))
+    if not can_be_empty(spec):
+        _warn_incomplete(spec)
+        return tf.data.Dataset.zip(tuple(sources)).map(lambda *elements: regroup(elements))
+    endless = [_endless(source) for source in sources]
+    rounds = tf.data.Dataset.zip(tuple(endless))
+    rounds = rounds.take_while(lambda *pairs: tf.reduce_any([has for has, _ in pairs]))
+    return rounds.map(lambda *pairs: regroup([element for _, element in pairs], always_wrap=False))
+
+
+def shares_in_turn(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Dataset:
+    """Takes the steps apart again: the element of replica 0, of replica 1, … of each step."""
+    spec = dataset.element_spec
+
+    def one_step(*parts: Any) -> tf.data.Dataset:
+        element = _element(parts, spec)
+        shares = [select_replica(i, element) for i in range(replica_count)]
+        stream = tf.data.Dataset.from_tensors(shares[0])
+        for share in shares[1:]:
+            stream = stream.concatenate(tf.data.Dataset.from_tensors(share))
+        return stream
+
+    return dataset.flat_map(one_step)
+
+
+def cardinality_of(dataset: tf.data.Dataset) -> int:
+    """How many elements a dataset has; ``tf.data.UNKNOWN_CARDINALITY`` while a graph is built."""
+    if not tf.executing_eagerly():
+        return int(tf.data.UNKNOWN_CARDINALITY)
+    return int(dataset.cardinality().numpy())
+
+
+def _element(parts: tuple[Any, ...], spec: Any) -> Any:
+    """tf.data calls functions with a tuple element unpacked; this packs it again."""
+    is_plain_tuple = isinstance(spec, tuple) and not hasattr(spec, "_fields")
+    return parts if is_plain_tuple else parts[0]
+
+
+def _pack(element: Any) -> Any:
+    return datasets.optional_to_variant(tf.experimental.Optional.from_value(element))
+
+
+def _unpack_round(variants: Any, spec: Any, replica_count: int) -> Any:
+    return regroup(
+        [
+            datasets.optional_from_variant(variants[i], spec).get_value()
+            for i in range(replica_count)
+        ]
+    )
+
+
+def _fills_up(dataset: tf.data.Dataset, replica_count: int) -> bool:
+    cardinality = cardinality_of(dataset)
+    if cardinality == tf.data.INFINITE_CARDINALITY:
+        return True
+    return cardinality >= 0 and cardinality % replica_count == 0
+
+
+def _equally_long(sources: Sequence[tf.data.Dataset]) -> bool:
+    lengths = {cardinality_of(source) for source in sources}
+    return len(lengths) == 1 and lengths != {tf.data.UNKNOWN_CARDINALITY}
+
+
+def _endless(source: tf.data.Dataset) -> tf.data.Dataset:
+    """The elements with True, then for ever an empty one with False."""
+    spec = relaxed(source.element_spec)
+    present = source.map(lambda *parts: (True, _element(parts, source.element_spec)))
+    absent = tf.data.Dataset.from_tensors(0).map(lambda _: (False, empty_value(spec)))
+    return present.concatenate(absent.repeat())
+
+
+def _check_same_structure(sources: Sequence[tf.data.Dataset]) -> None:
+    first = sources[0].element_spec
+    for i, source in enumerate(sources[1:], 1):
+        spec = source.element_spec
+        try:
+            tf.nest.assert_same_structure(first, spec)
+            tf.nest.map_structure(_check_same_dtype, first, spec)
+        except (TypeError, ValueError) as error:
+            raise DatasetError(
+                "Cannot read the datasets of the replicas side by side. dataset_fn gave elements "
+                f"{first} for input pipeline 0 and {spec} for {i}, and one structure with the same "
+                "dtypes was expected. Return datasets of one element type for every InputContext."
+            ) from error
+
+
+def _check_same_dtype(first: Any, second: Any) -> None:
+    if getattr(first, "dtype", None) != getattr(second, "dtype", None):
+        raise TypeError(f"{first} and {second} differ in dtype")
+
+
+def _warn_incomplete(spec: Any) -> None:
+    _log.warning(
+        "The elements %s have no batch dimension, so a replica that is out of data cannot be given "
+        "an empty one: a last step that has no element for every replica is left out. Batch the "
+        "dataset to keep it.",
+        spec,
+    )

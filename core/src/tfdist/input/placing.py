@@ -1,0 +1,50 @@
+"""Puts shares on the devices of their replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from tfdist.input.workers import device_type
+from tfdist.values import PerReplica
+
+# What no accelerator can hold.
+_HOST_DTYPES = frozenset({tf.string, tf.variant, tf.resource})
+
+
+def place_element(element: Any, devices: Sequence[str]) -> Any:
+    """Puts each share of an element on its device; with one device, the element itself."""
+    if len(devices) == 1:
+        return place_share(element, devices[0])
+    return tf.nest.map_structure(
+        lambda leaf: _place_leaf(leaf, devices) if isinstance(leaf, PerReplica) else leaf, element
+    )
+
+
+def place_share(share: Any, device: str) -> Any:
+    """Puts every tensor of a structure on ``device``."""
+    return tf.nest.map_structure(
+        lambda x: None if x is None else _place_tensor(x, device), share, expand_composites=True
+    )
+
+
+def _place_leaf(leaf: PerReplica, devices: Sequence[str]) -> PerReplica:
+    pairs = zip(leaf.values, devices, strict=True)
+    return PerReplica([_place_value(value, device) for value, device in pairs])
+
+
+def _place_value(value: Any, device: str) -> Any:
+    return (
+        _place_tensor(value, device) if isinstance(value, tf.Tensor) else place_share(value, device)
+    )
+
+
+def _place_tensor(tensor: Any, device: str) -> Any:
+    if tf.executing_eagerly() and tensor.device == device:
+        return tensor
+    if tensor.dtype in _HOST_DTYPES and device_type(device) != "CPU":
+        return tensor
+    with tf.device(device):
+        return tf.identity(tensor)
