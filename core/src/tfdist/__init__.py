@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from tfdist.strategies.base import Strategy
     from tfdist.strategies.one_device import OneDeviceStrategy
     from tfdist.values import Mirrored, PerReplica
-    from tfdist.version import VERSION as __version__
+    from tfdist.version import VERSION
+
+    __version__ = VERSION
 
 _HOMES = {
     "Capabilities": "tfdist.specs",

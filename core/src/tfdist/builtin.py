@@ -3,6 +3,7 @@
 from tfdist.hookspecs import hookimpl
 from tfdist.specs import (
     Capabilities,
+    CommandSpec,
     CrossDeviceOpsSpec,
     FailureHandlerSpec,
     InputSpec,
@@ -53,6 +54,38 @@ def tfdist_inputs() -> list[InputSpec]:
             target="tfdist.input:distribute_dataset",
             summary="splits each global batch over the replicas of this process",
         )
+    ]
+
+
+@hookimpl
+def tfdist_commands() -> list[CommandSpec]:
+    """Offer the commands that come with the core."""
+    return [
+        CommandSpec(
+            name="plugins",
+            target="tfdist.cli.plugins:list_plugins",
+            summary="List the installed plugins, loaded or not.",
+        ),
+        CommandSpec(
+            name="strategies",
+            target="tfdist.cli.strategies:list_strategies",
+            summary="List what can be chosen by name.",
+        ),
+        CommandSpec(
+            name="devices",
+            target="tfdist.cli.devices:devices",
+            summary="List the devices that TensorFlow sees.",
+        ),
+        CommandSpec(
+            name="doctor",
+            target="tfdist.cli.doctor:doctor",
+            summary="Say what is installed, and what would not work here.",
+        ),
+        CommandSpec(
+            name="explain",
+            target="tfdist.cli.explain:explain",
+            summary="Say what a choice would run where.",
+        ),
     ]
 
 

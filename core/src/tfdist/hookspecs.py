@@ -1,8 +1,8 @@
 """The hooks of a tfdist plugin.
 
 A plugin is a module named by an entry point of the group `tfdist.plugins`. It implements any of
-these functions and marks each with `tfdist.hookimpl`. The module is imported whenever strategies are
-listed or chosen, so it must be light: records only, and no import of TensorFlow.
+these functions and marks each with `tfdist.hookimpl`. The module is imported whenever strategies
+are listed or chosen, so it must be light: records only, and no import of TensorFlow.
 """
 
 from collections.abc import Iterable

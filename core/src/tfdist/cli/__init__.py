@@ -1,1 +1,5 @@
+"""The `tfdist` command line."""
 
+from tfdist.cli.main import main
+
+__all__ = ["main"]

@@ -18,16 +18,13 @@ SpecT = TypeVar("SpecT", bound=Spec)
 
 @frozen
 class Registry:
-    """What was found when it was built; it never changes.
-
-    Attributes:
-        plugins: All installed plugins, loaded or not, the core's own first.
-    """
+    """What was found when it was built; it never changes."""
 
     _loaded: tuple[Loaded, ...]
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
+        """All installed plugins, loaded or not, the core's own first."""
         return tuple(loaded.info for loaded in self._loaded)
 
     def offers(self, kind: type[SpecT]) -> tuple[Offer[SpecT], ...]:

@@ -10,7 +10,7 @@ from tfdist.selection.choose import (
     strategies,
     strategy,
 )
-from tfdist.selection.targets import tensorflow_missing
+from tfdist.selection.targets import tensorflow, tensorflow_missing
 
 __all__ = [
     "ENVIRONMENT",
@@ -21,5 +21,6 @@ __all__ = [
     "input_distributor",
     "strategies",
     "strategy",
+    "tensorflow",
     "tensorflow_missing",
 ]

@@ -63,7 +63,7 @@ def _union_members(source: str) -> Iterable[str]:
 def _evaluate(source: str, scope: Mapping[str, Any]) -> object:
     try:
         # The text is the plugin's own source, which was imported already.
-        value: object = eval(source, dict(scope))  # noqa: S307
+        value: object = eval(source, dict(scope))
     except (NameError, AttributeError, TypeError, SyntaxError):
         return UNKNOWN
     return UNKNOWN if isinstance(value, str) else value

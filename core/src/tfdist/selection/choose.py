@@ -11,6 +11,7 @@ from tfdist import plugins
 from tfdist.errors import OptionError
 from tfdist.plugins import Offer
 from tfdist.selection import names, query, targets
+from tfdist.selection.availability import require
 from tfdist.selection.options import validated
 from tfdist.specs import CrossDeviceOpsSpec, FailureHandlerSpec, InputSpec, Spec, StrategySpec
 
@@ -33,7 +34,12 @@ class Choice:
     options: Mapping[str, Any]
 
     def make(self) -> Any:
-        """Call the target with the options."""
+        """Call the target with the options.
+
+        Raises:
+            UnavailableError: If this machine lacks hardware or a module that the offer needs.
+        """
+        require(self.offer)
         return self.target(**self.options)
 
 
@@ -52,11 +58,12 @@ def strategy(spec: str | None = None, /, **options: Any) -> "Strategy":
         The strategy, ready for `scope()` and `run()`.
 
     Raises:
-        OptionError: If neither a name nor `TFDIST_STRATEGY` is given, the text cannot be read, or an
-            option is unknown, missing, of the wrong type, or given twice.
+        OptionError: If neither a name nor `TFDIST_STRATEGY` is given, the text cannot be read, or
+            an option is unknown, missing, of the wrong type, or given twice.
         UnknownNameError: If no installed plugin offers the name.
         PluginError: If two distributions claim the name, or the plugin that brings it was not
             loaded; the original error is chained.
+        UnavailableError: If this machine lacks hardware or a module that the strategy needs.
         TensorFlowMissingError: If TensorFlow is not installed.
     """
     chosen = choose_strategy(spec, **options)

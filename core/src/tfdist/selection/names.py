@@ -1,13 +1,20 @@
 """Finding what a name stands for, and saying what to do when it stands for nothing."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from tfdist.errors import PluginError, UnknownNameError
 from tfdist.plugins import Offer, PluginInfo, PluginState, Registry
 from tfdist.plugins.settings import normalize
-from tfdist.specs import CrossDeviceOpsSpec, FailureHandlerSpec, InputSpec, Spec, StrategySpec
+from tfdist.specs import (
+    CommandSpec,
+    CrossDeviceOpsSpec,
+    FailureHandlerSpec,
+    InputSpec,
+    Spec,
+    StrategySpec,
+)
 
 SpecT = TypeVar("SpecT", bound=Spec)
 
@@ -16,6 +23,7 @@ WORDS: Mapping[type[Spec], str] = {
     CrossDeviceOpsSpec: "cross-device op",
     InputSpec: "input",
     FailureHandlerSpec: "failure handler",
+    CommandSpec: "command",
 }
 
 # Names that the project's own plugins bring, for people who have not installed them.
@@ -58,8 +66,19 @@ def find(registry: Registry, kind: type[SpecT], name: str) -> Offer[SpecT]:
     if len(offers) == 1:
         return offers[0]
     if offers:
-        raise _clash(kind, plain, offers)
+        raise clash(kind, plain, offers)
     raise _unknown(registry, kind, name)
+
+
+def clash(kind: type[SpecT], name: str, offers: Sequence[Offer[SpecT]]) -> PluginError:
+    """Build the error for a name that several distributions claim."""
+    word = WORDS[kind]
+    claimants = " and ".join(str(offer.plugin) for offer in offers)
+    qualified = quoted(offer.qualified_name for offer in offers)
+    return PluginError(
+        f"The {word} {name!r} cannot be chosen by that name. It is claimed by {claimants}; one "
+        f"distribution was expected. Ask for {qualified}, or uninstall one of them."
+    )
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
@@ -73,16 +92,6 @@ def quoted(names: Iterable[str], last: str = "or") -> str:
     """Write names as `'a', 'b' or 'c'`."""
     *first, end = (repr(name) for name in names)
     return f"{', '.join(first)} {last} {end}" if first else end
-
-
-def _clash(kind: type[SpecT], name: str, offers: list[Offer[SpecT]]) -> PluginError:
-    word = WORDS[kind]
-    claimants = " and ".join(str(offer.plugin) for offer in offers)
-    qualified = quoted(offer.qualified_name for offer in offers)
-    return PluginError(
-        f"The {word} {name!r} cannot be chosen by that name. It is claimed by {claimants}; one "
-        f"distribution was expected. Ask for {qualified}, or uninstall one of them."
-    )
 
 
 def _unknown(registry: Registry, kind: type[SpecT], name: str) -> UnknownNameError | PluginError:
@@ -137,8 +146,8 @@ def _remedy(plugins: list[PluginInfo]) -> str:
 
 def _not_installed(kind: type[Spec], name: str, distribution: str) -> UnknownNameError:
     return UnknownNameError(
-        f"The {WORDS[kind]} {name!r} is not installed. It is brought by {distribution}, which is not "
-        f"among the installed plugins. Run `pip install {distribution}`."
+        f"The {WORDS[kind]} {name!r} is not installed. It is brought by {distribution}, which is "
+        f"not among the installed plugins. Run `pip install {distribution}`."
     )
 
 

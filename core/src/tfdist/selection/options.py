@@ -68,8 +68,8 @@ def _wrong(offer: Offer[Spec], parameter: inspect.Parameter, value: object) -> O
 
 def _missing(offer: Offer[Spec], parameter: inspect.Parameter) -> OptionError:
     return OptionError(
-        f"{offer.spec.name!r} ({offer.plugin}) cannot be made. Its option {parameter.name!r} was not "
-        f"given; expected {describe(parameter)}. Give it, as in "
+        f"{offer.spec.name!r} ({offer.plugin}) cannot be made. Its option {parameter.name!r} was "
+        f"not given; expected {describe(parameter)}. Give it, as in "
         f"{offer.spec.name + '?' + parameter.name + '=...'!r}."
     )
 

@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Callable
 from functools import reduce
+from types import ModuleType
 from typing import Any
 
 from tfdist.errors import PluginError, TensorFlowMissingError
@@ -20,15 +21,31 @@ def load(offer: Offer[Spec]) -> Callable[..., Any]:
     module, _, attribute = offer.spec.target.partition(":")
     try:
         target: object = reduce(getattr, attribute.split("."), importlib.import_module(module))
-    except ModuleNotFoundError as error:
-        if error.name is not None and error.name.partition(".")[0] == "tensorflow":
+    except TensorFlowMissingError:
+        raise
+    # Anything may come out of a stranger's module when it is imported; it is chained.
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "tensorflow":
             raise tensorflow_missing(repr(offer.spec.name)) from error
-        raise _unusable(offer, f"{type(error).__name__}: {error}") from error
-    except (ImportError, AttributeError) as error:
         raise _unusable(offer, f"{type(error).__name__}: {error}") from error
     if not callable(target):
         raise _unusable(offer, f"it is {target!r}, which cannot be called")
     return target
+
+
+def tensorflow(what: str) -> ModuleType:
+    """Import TensorFlow for something that needs it.
+
+    Raises:
+        TensorFlowMissingError: If it is not installed.
+    """
+    try:
+        # By its name, as nothing here may import it unless it is called for.
+        return importlib.import_module("tensorflow")
+    except ModuleNotFoundError as error:
+        if error.name != "tensorflow":
+            raise
+        raise tensorflow_missing(what) from error
 
 
 def tensorflow_missing(what: str) -> TensorFlowMissingError:
