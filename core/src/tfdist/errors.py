@@ -4,6 +4,10 @@
 class TfdistError(Exception):
     """Base of every error of tfdist."""
 
+    # Without this, autograph would turn the error into one of its own on the way out of a
+    # tf.function, which ``except TfdistError`` does not catch.
+    ag_pass_through = True
+
 
 class OptionError(TfdistError, ValueError):
     """An option, argument or setting has a value that cannot be used."""

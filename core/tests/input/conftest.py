@@ -23,16 +23,14 @@ def _make_virtual_devices() -> None:
 _make_virtual_devices()
 
 
-class FakeStrategy(SimpleNamespace):
+class FakeStrategy:
     """Local replicas on the first virtual CPU devices."""
 
     def __init__(self, replica_count: int) -> None:
-        devices = tuple(_DEVICE.format(i) for i in range(replica_count))
-        super().__init__(
-            num_replicas_in_sync=replica_count, extended=SimpleNamespace(worker_devices=devices)
+        self.num_replicas_in_sync = replica_count
+        self.extended = SimpleNamespace(
+            worker_devices=tuple(_DEVICE.format(i) for i in range(replica_count))
         )
-
-    __hash__ = object.__hash__
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A global batch is split along its first dimension: nothing lost, repeated, padded or reordered."""
+"""A global batch is split along its first dimension: nothing lost, repeated or reordered."""
 
 from __future__ import annotations
 

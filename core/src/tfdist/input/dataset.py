@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from tfdist.errors import ContextError, DatasetError
 from tfdist.input.iterator import DistributedIterator, DistributedIteratorSpec, refuse_enumerate
-from tfdist.input.joining import cardinality_of
 from tfdist.input.plan import ShardingPlan
 from tfdist.input.specs import InputSpec
 from tfdist.tf_internals import datasets
@@ -23,12 +22,12 @@ class Recipe:
     Args:
         sources: The datasets of the user.
         make: Builds a distributed dataset from such datasets.
-        plan: What is done with them.
+        plan: Says what is done with them, given the number of steps.
     """
 
     sources: tuple[tf.data.Dataset, ...]
     make: Callable[[tuple[tf.data.Dataset, ...]], DistributedDataset]
-    plan: ShardingPlan
+    plan: Callable[[int], ShardingPlan]
 
 
 class DistributedDataset(
@@ -58,7 +57,7 @@ class DistributedDataset(
     @property
     def cardinality(self) -> int:
         """How many steps there are; ``tf.data``'s constants where infinite or unknown."""
-        return min(self._lengths(), key=_by_length)
+        return self._spec.length
 
     def __iter__(self) -> DistributedIterator:
         """Starts from the beginning.
@@ -68,15 +67,13 @@ class DistributedDataset(
         """
         if not (tf.executing_eagerly() or tf.inside_function()):
             raise ContextError(
-                "Cannot iterate over a distributed dataset here. Eager execution is off and this is "
-                "no tf.function, and an iterator needs one of them. "
+                "Cannot iterate over a distributed dataset here. Eager execution is off and this "
+                "is no tf.function, and an iterator needs one of them. "
                 "Iterate eagerly or within a tf.function."
             )
         spec = self._spec
         return DistributedIterator(
-            DistributedIteratorSpec(
-                spec._reader, spec.element_spec, spec._strategy, self._spec.length
-            ),
+            DistributedIteratorSpec(spec._reader, spec.element_spec, spec._strategy, spec.length),
             spec._reader.make_iterators(self._datasets),
         )
 
@@ -108,9 +105,14 @@ class DistributedDataset(
         """What is read by which pipeline and how it is split; print it to read it.
 
         Raises:
-            ContextError: Called in a ``tf.function`` on a dataset that came in as an argument.
+            ContextError: Called in a ``tf.function``.
         """
-        return self._known_recipe().plan
+        if not tf.executing_eagerly():
+            raise ContextError(
+                "Cannot tell the sharding plan in a tf.function. It is made from the options of "
+                "the dataset, which have no value while a graph is built. Call plan() outside."
+            )
+        return self._known_recipe().plan(self.cardinality)
 
     def auto_shard(self, num_shards: int, index: int) -> DistributedDataset:
         """The same input, reading every ``num_shards``-th element from ``index`` on.
@@ -134,9 +136,6 @@ class DistributedDataset(
     def _element_spec(self) -> Any:
         return self._spec.element_spec
 
-    def _lengths(self) -> list[int]:
-        return [cardinality_of(source) for source in self._datasets]
-
     def _known_recipe(self) -> Recipe:
         if self._recipe is None:
             raise ContextError(
@@ -151,7 +150,10 @@ class DistributedDatasetSpec(InputSpec):
 
     __slots__ = ()
 
-    value_type = property(lambda self: DistributedDataset)
+    @property
+    def value_type(self) -> type[DistributedDataset]:
+        """The class of the values."""
+        return DistributedDataset
 
     @property
     def length(self) -> int:
@@ -190,10 +192,6 @@ def check_dataset(value: Any, where: str) -> None:
         f"Cannot {where}. A {type(value).__module__}.{type(value).__qualname__} was given, which "
         f"{seen}, and a tf.data.Dataset was expected. {hint}"
     )
-
-
-def _by_length(length: int) -> float:
-    return float("inf") if length == tf.data.INFINITE_CARDINALITY else length
 
 
 datasets.register_enumerate(DistributedDataset, refuse_enumerate)

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
 from tfdist.errors import DatasetError
 from tfdist.input.dataset import DistributedDataset, DistributedDatasetSpec, Recipe, check_dataset
+from tfdist.input.elements import relaxed_element_spec, spec_for_replicas
 from tfdist.input.joining import (
     cardinality_of,
     deal_elements,
+    equally_long,
     shares_in_turn,
     split_batches,
     zip_datasets,
 )
 from tfdist.input.options import InputSettings, settings_for_dataset, settings_for_function
 from tfdist.input.plan import plan_of
-from tfdist.input.readers import (
-    JoinedReader,
-    PrefetchingReader,
-    Reader,
-    SeparateReader,
-    spec_for_replicas,
-)
+from tfdist.input.prefetching import PrefetchingReader
+from tfdist.input.readers import JoinedReader, Reader
+from tfdist.input.separate import SeparateReader
 from tfdist.input.workers import InputWorkers, input_workers
 from tfdist.values import PerReplica, regroup
 
@@ -63,7 +62,7 @@ def distribute_dataset(
         joined, words = sources[0], _ONE
         if workers.replica_count > 1:
             joined, words = split_batches(joined, workers.replica_count), _SPLIT
-        plan = plan_of(sources, workers, words, split=workers.replica_count > 1)
+        plan = partial(plan_of, sources, workers, words, split=workers.replica_count > 1)
         return _assemble(joined, workers, settings, strategy, Recipe(sources, make, plan))
 
     with tf.device(workers.host):
@@ -99,7 +98,8 @@ def distribute_from_function(
 
     def make(sources: _Sources) -> DistributedDataset:
         words = _function_words(workers, settings)
-        recipe = Recipe(sources, make, plan_of(sources, workers, words, split=False))
+        plan = partial(plan_of, sources, workers, words, split=False)
+        recipe = Recipe(sources, make, plan)
         if settings.on_device:
             return _separate(sources, SeparateReader(workers, devices), strategy, recipe)
         joined = _join(sources, workers, settings)
@@ -197,10 +197,19 @@ def _separate(
     sources: _Sources, reader: SeparateReader, strategy: Any, recipe: Recipe
 ) -> DistributedDataset:
     element_spec = spec_for_replicas([source.element_spec for source in sources])
-    length = max(cardinality_of(source) for source in sources)
-    return DistributedDataset(
-        DistributedDatasetSpec(reader, element_spec, strategy, length), sources, recipe
-    )
+    if not equally_long(sources):
+        element_spec = relaxed_element_spec(element_spec)
+    spec = DistributedDatasetSpec(reader, element_spec, strategy, _longest(sources))
+    return DistributedDataset(spec, sources, recipe)
+
+
+def _longest(sources: _Sources) -> int:
+    """The length of the longest dataset, as far as it is known."""
+    lengths = {cardinality_of(source) for source in sources}
+    for special in (tf.data.INFINITE_CARDINALITY, tf.data.UNKNOWN_CARDINALITY):
+        if special in lengths:
+            return int(special)
+    return max(lengths)
 
 
 def _buffered(dataset: tf.data.Dataset, buffer_size: int) -> tf.data.Dataset:

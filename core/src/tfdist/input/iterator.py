@@ -8,8 +8,9 @@ from typing import Any
 import tensorflow as tf
 
 from tfdist.errors import DatasetError
+from tfdist.input.elements import relaxed_element_spec
 from tfdist.input.errors import EnumerateError, IterationContextError
-from tfdist.input.readers import Reader, relaxed_element_spec
+from tfdist.input.readers import Reader
 from tfdist.input.specs import InputSpec
 from tfdist.replica.current import current_replica_id
 from tfdist.tf_internals import datasets
@@ -107,8 +108,8 @@ class DistributedIterator(
         if tf.distribute.has_strategy() and tf.distribute.get_strategy() is not strategy:
             raise IterationContextError(
                 f"Cannot read an iterator of {strategy!r} here. The scope of "
-                f"{tf.distribute.get_strategy()!r} is in force, and elements fit their own strategy "
-                "only. Distribute the dataset with the strategy whose scope this is."
+                f"{tf.distribute.get_strategy()!r} is in force, and elements fit the strategy "
+                "that they were made for. Distribute the dataset with the strategy of this scope."
             )
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
@@ -120,10 +121,17 @@ class DistributedIterator(
         except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
             raise DatasetError(
                 "Cannot save the position of this iterator. A dataset in its pipeline holds state "
-                f"that tf.data cannot serialise: {error.message} "
-                "Replace that dataset (from_generator, unseeded random ops, py_function), or leave "
-                "the iterator out of the checkpoint."
+                f"that tf.data cannot serialize: {error.message} "
+                "Replace that dataset (from_generator, unseeded random ops, py_function), or "
+                "leave the iterator out of the checkpoint."
             ) from error
+
+    def _copy_trackable_to_cpu(self, object_map: Any) -> None:
+        for iterator in self._iterators:
+            iterator._copy_trackable_to_cpu(object_map)
+        object_map[self] = DistributedIterator(
+            self._spec, [object_map[iterator] for iterator in self._iterators]
+        )
 
     def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
         return [
@@ -137,7 +145,10 @@ class DistributedIteratorSpec(InputSpec):
 
     __slots__ = ()
 
-    value_type = property(lambda self: DistributedIterator)
+    @property
+    def value_type(self) -> type[DistributedIterator]:
+        """The class of the values."""
+        return DistributedIterator
 
     @property
     def reader(self) -> Reader:
@@ -171,8 +182,8 @@ def refuse_enumerate(value: Any, start: Any) -> Any:
     """What ``enumerate`` of distributed input does in a ``tf.function``."""
     del start
     raise EnumerateError(
-        f"Cannot enumerate a {type(value).__name__} in a tf.function. The loop is one of the graph, "
-        "and the count would have to be a part of each element. "
+        f"Cannot enumerate a {type(value).__name__} in a tf.function. The loop is one of the "
+        "graph, and the count would have to be a part of each element. "
         "Loop over it directly and keep a counter of your own."
     )
 

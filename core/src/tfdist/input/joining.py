@@ -6,9 +6,8 @@ that tf.data can save and restore.
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -29,9 +28,9 @@ def split_batches(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Datas
         UnsplittableError: A part of the elements has no batch dimension.
     """
     check_splittable(dataset.element_spec, replica_count)
-    return dataset.map(
-        lambda *parts: split_element(_element(parts, dataset.element_spec), replica_count),
-        name="split_batches",
+    spec = dataset.element_spec
+    return _map(
+        dataset, lambda *parts: split_element(_element(parts, spec), replica_count), "split_batches"
     )
 
 
@@ -47,12 +46,14 @@ def deal_elements(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Datas
         _warn_incomplete(spec)
     elif not fills_up:
         spec = relaxed(spec)
-    stream = dataset.map(lambda *parts: _pack(_element(parts, dataset.element_spec)))
+    stream = _map(dataset, lambda *parts: _pack(_element(parts, dataset.element_spec)))
     if not fills_up and can_be_empty(spec):
-        filler = tf.data.Dataset.from_tensors(0).map(lambda _: _pack(empty_value(spec)))
+        filler = _map(tf.data.Dataset.from_tensors(0), lambda _: _pack(empty_value(spec)))
         stream = stream.concatenate(filler.repeat(replica_count - 1))
     rounds = stream.batch(replica_count, drop_remainder=True)
-    return rounds.map(functools.partial(_unpack_round, spec=spec, replica_count=replica_count))
+    return _map(
+        rounds, lambda variants: _unpack_round(variants, spec, replica_count), "deal_elements"
+    )
 
 
 def zip_datasets(sources: Sequence[tf.data.Dataset]) -> tf.data.Dataset:
@@ -63,15 +64,17 @@ def zip_datasets(sources: Sequence[tf.data.Dataset]) -> tf.data.Dataset:
     """
     _check_same_structure(sources)
     spec = sources[0].element_spec
-    if _equally_long(sources):
-        return tf.data.Dataset.zip(tuple(sources)).map(lambda *elements: regroup(elements))
-    if not can_be_empty(spec):
-        _warn_incomplete(spec)
-        return tf.data.Dataset.zip(tuple(sources)).map(lambda *elements: regroup(elements))
+    if equally_long(sources) or not can_be_empty(spec):
+        if not equally_long(sources):
+            _warn_incomplete(spec)
+        rounds = tf.data.Dataset.zip(tuple(sources))
+        return _map(rounds, lambda *elements: regroup(elements), "zip_replicas")
     endless = [_endless(source) for source in sources]
     rounds = tf.data.Dataset.zip(tuple(endless))
-    rounds = rounds.take_while(lambda *pairs: tf.reduce_any([has for has, _ in pairs]))
-    return rounds.map(lambda *pairs: regroup([element for _, element in pairs], always_wrap=False))
+    rounds = rounds.take_while(
+        _as_written(lambda *pairs: tf.reduce_any([present for present, _ in pairs]))
+    )
+    return _map(rounds, lambda *pairs: regroup([element for _, element in pairs]), "zip_replicas")
 
 
 def shares_in_turn(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Dataset:
@@ -86,7 +89,7 @@ def shares_in_turn(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Data
             stream = stream.concatenate(tf.data.Dataset.from_tensors(share))
         return stream
 
-    return dataset.flat_map(one_step)
+    return dataset.flat_map(_as_written(one_step))
 
 
 def cardinality_of(dataset: tf.data.Dataset) -> int:
@@ -100,6 +103,17 @@ def _element(parts: tuple[Any, ...], spec: Any) -> Any:
     """tf.data calls functions with a tuple element unpacked; this packs it again."""
     is_plain_tuple = isinstance(spec, tuple) and not hasattr(spec, "_fields")
     return parts if is_plain_tuple else parts[0]
+
+
+def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as it is, without autograph, which has nothing to convert here."""
+    return tf.autograph.experimental.do_not_convert(function)
+
+
+def _map(
+    dataset: tf.data.Dataset, function: Callable[..., Any], name: str | None = None
+) -> tf.data.Dataset:
+    return dataset.map(_as_written(function), name=name)
 
 
 def _pack(element: Any) -> Any:
@@ -122,7 +136,8 @@ def _fills_up(dataset: tf.data.Dataset, replica_count: int) -> bool:
     return cardinality >= 0 and cardinality % replica_count == 0
 
 
-def _equally_long(sources: Sequence[tf.data.Dataset]) -> bool:
+def equally_long(sources: Sequence[tf.data.Dataset]) -> bool:
+    """Whether datasets are known to have one length."""
     lengths = {cardinality_of(source) for source in sources}
     return len(lengths) == 1 and lengths != {tf.data.UNKNOWN_CARDINALITY}
 
@@ -130,8 +145,8 @@ def _equally_long(sources: Sequence[tf.data.Dataset]) -> bool:
 def _endless(source: tf.data.Dataset) -> tf.data.Dataset:
     """The elements with True, then for ever an empty one with False."""
     spec = relaxed(source.element_spec)
-    present = source.map(lambda *parts: (True, _element(parts, source.element_spec)))
-    absent = tf.data.Dataset.from_tensors(0).map(lambda _: (False, empty_value(spec)))
+    present = _map(source, lambda *parts: (True, _element(parts, source.element_spec)))
+    absent = _map(tf.data.Dataset.from_tensors(0), lambda _: (False, empty_value(spec)))
     return present.concatenate(absent.repeat())
 
 

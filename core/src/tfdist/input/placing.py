@@ -14,8 +14,16 @@ from tfdist.values import PerReplica
 _HOST_DTYPES = frozenset({tf.string, tf.variant, tf.resource})
 
 
-def place_element(element: Any, devices: Sequence[str]) -> Any:
-    """Puts each share of an element on its device; with one device, the element itself."""
+def place_element(element: Any, devices: Sequence[str], host: str) -> Any:
+    """Puts each share of an element on its device; with one device, the element itself.
+
+    Args:
+        element: What an iterator on ``host`` gave.
+        devices: One device a replica.
+        host: Where the tensors are now.
+    """
+    if tuple(devices) == (host,):
+        return element
     if len(devices) == 1:
         return place_share(element, devices[0])
     return tf.nest.map_structure(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import tensorflow as tf
 
@@ -23,9 +21,10 @@ class ShardingPlan:
         pipeline: Which input pipeline this is, of how many.
         reads: What this pipeline reads.
         files: Names of the files that the dataset reads, as far as they are known.
+        steps: How many steps there are, in words.
         splitting: How an element is spread over the replicas.
         devices: One device a replica.
-        batch_size: Rows of a full batch, if the type of the elements says so.
+        batch_size: Rows of a full batch, if tf.data can tell.
         share_sizes: Rows of such a batch for each replica.
     """
 
@@ -33,6 +32,7 @@ class ShardingPlan:
     pipeline: str
     reads: str
     files: tuple[str, ...]
+    steps: str
     splitting: str
     devices: tuple[str, ...]
     batch_size: int | None = None
@@ -44,6 +44,7 @@ class ShardingPlan:
             f"auto-shard policy: {self.policy}",
             f"reads: {self.reads}",
             *self._file_lines(),
+            f"steps: {self.steps}",
             f"split: {self.splitting}",
         ]
         for i, device in enumerate(self.devices):
@@ -58,7 +59,12 @@ class ShardingPlan:
 
 
 def plan_of(
-    sources: tuple[tf.data.Dataset, ...], workers: InputWorkers, splitting: str, split: bool
+    sources: tuple[tf.data.Dataset, ...],
+    workers: InputWorkers,
+    splitting: str,
+    length: int,
+    *,
+    split: bool,
 ) -> ShardingPlan:
     """The plan of one process that reads ``sources`` itself.
 
@@ -66,16 +72,18 @@ def plan_of(
         sources: The user's datasets.
         workers: Which devices they feed.
         splitting: How elements are spread, in words.
+        length: How many steps there are, as tf.data counts them.
         split: Whether an element is a global batch that is split.
     """
     policy = sources[0].options().experimental_distribute.auto_shard_policy
-    batch_size = _static_rows(sources[0].element_spec) if split else None
+    batch_size = _batch_size(sources[0]) if split else None
     sizes = () if batch_size is None else tuple(share_sizes(batch_size, workers.replica_count))
     return ShardingPlan(
         policy=policy.name,
         pipeline=f"{workers.input_pipeline_id} of {workers.num_input_pipelines} on {workers.host}",
         reads=_reads(workers, len(sources)),
         files=tuple(name for source in sources for name in _files(source)),
+        steps=_steps(length),
         splitting=splitting,
         devices=workers.devices,
         batch_size=batch_size,
@@ -92,21 +100,22 @@ def _reads(workers: InputWorkers, source_count: int) -> str:
     return f"all elements{alone}"
 
 
-def _static_rows(element_spec: Any) -> int | None:
-    for spec in tf.nest.flatten(element_spec):
-        shape = getattr(spec, "shape", None)
-        if shape is not None and shape.rank:
-            return None if shape[0] is None else int(shape[0])
-    return None
+def _steps(length: int) -> str:
+    if length == tf.data.INFINITE_CARDINALITY:
+        return "without end"
+    return "not known before they are read" if length < 0 else str(length)
+
+
+def _batch_size(dataset: tf.data.Dataset) -> int | None:
+    """Rows of a full batch as tf.data finds them in the pipeline; None where it cannot."""
+    variant = tf.data.experimental.to_variant(dataset)
+    size = int(tf.raw_ops.ComputeBatchSize(input_dataset=variant))
+    return size if size >= 0 else None
 
 
 def _files(dataset: tf.data.Dataset) -> list[str]:
     """File names found upstream of a dataset, where they are constants."""
-    names: list[str] = []
-    filenames = datasets.reader_filenames(dataset)
-    value = None if filenames is None else tf.get_static_value(filenames)
-    if value is not None:
-        names.extend(str(tf.compat.as_str_any(name)) for name in value.reshape(-1))
+    names = datasets.constant_filenames(dataset)
     for source in datasets.input_datasets(dataset):
         names.extend(name for name in _files(source) if name not in names)
     return names

@@ -160,11 +160,9 @@ def _split_composite(leaf: Any, sizes: Any, replica_count: int) -> list[Any]:
 
 def _share_spec(spec: Any, replica_count: int) -> Any:
     """The spec of a share of a batch of ``spec``."""
-    shape = getattr(spec, "shape", None)
-    rows = shape[0] if shape is not None and shape.rank else None
-    if isinstance(spec, (tf.RaggedTensorSpec, tf.SparseTensorSpec)) and shape.rank is None:
+    if isinstance(spec, (tf.RaggedTensorSpec, tf.SparseTensorSpec)) and spec.shape.rank is None:
         return spec
-    return spec._unbatch()._batch(_share_dim(rows, replica_count))
+    return spec._unbatch()._batch(_share_dim(_static_rows(spec), replica_count))
 
 
 def _as_spec(value: Any, spec: Any) -> Any:

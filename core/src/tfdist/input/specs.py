@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from tfdist.input.readers import Reader
 
-_Spec = TypeVar("_Spec", bound="InputSpec")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class InputSpec(tf.TypeSpec):
@@ -55,7 +56,7 @@ class InputSpec(tf.TypeSpec):
         pairs = zip(_flat(self._element_spec), _flat(other._element_spec), strict=True)
         return all(mine.is_subtype_of(theirs) for mine, theirs in pairs)
 
-    def most_specific_common_supertype(self: _Spec, others: Sequence[Any]) -> _Spec | None:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> Self | None:
         """The narrowest type that this and ``others`` are all of; None where there is none."""
         if not all(self._same_but_elements(other) for other in others):
             return None
@@ -67,15 +68,15 @@ class InputSpec(tf.TypeSpec):
             return None
         return self._with_elements(tf.nest.pack_sequence_as(self._element_spec, merged))
 
-    def _with_elements(self: _Spec, element_spec: Any) -> _Spec:
+    def _with_elements(self, element_spec: Any) -> Self:
         return type(self)(self._reader, element_spec, self._strategy, self._details)
 
-    def _with_tensor_ranks_only(self: _Spec) -> _Spec:
+    def _with_tensor_ranks_only(self) -> Self:
         return self._with_elements(
             tf.nest.map_structure(lambda s: s._with_tensor_ranks_only(), self._element_spec)
         )
 
-    def _without_tensor_names(self: _Spec) -> _Spec:
+    def _without_tensor_names(self) -> Self:
         return self._with_elements(
             tf.nest.map_structure(lambda s: s._without_tensor_names(), self._element_spec)
         )

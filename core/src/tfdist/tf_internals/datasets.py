@@ -1,5 +1,6 @@
 """Pieces of the tf.data runtime that have no public name."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,10 +8,26 @@ import tensorflow as tf
 from tensorflow.python.autograph.operators import py_builtins
 from tensorflow.python.data.ops import multi_device_iterator_ops, optional_ops
 
-# Feeds consecutive elements of one dataset to several devices in turn, ahead of time. (2.21)
-OwnedMultiDeviceIterator = multi_device_iterator_ops.OwnedMultiDeviceIterator
-# Its type, by which a tf.function takes it as an argument. (2.21)
+# The type of a multi-device iterator, by which a tf.function takes it as an argument. (2.21)
 MultiDeviceIteratorSpec = multi_device_iterator_ops.MultiDeviceIteratorSpec
+
+_FILE_READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+
+
+def multi_device_iterator(dataset: Any, devices: Sequence[str], host: str, buffer_size: int) -> Any:
+    """Feeds consecutive elements of one dataset to several devices in turn, ahead of time. (2.21)
+
+    It reads the options of the dataset, which warns within a graph that they may have changed.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*preserve tf.data options", UserWarning)
+        return multi_device_iterator_ops.OwnedMultiDeviceIterator(
+            dataset,
+            devices,
+            max_buffer_size=buffer_size,
+            prefetch_buffer_size=buffer_size,
+            source_device=host,
+        )
 
 
 def optional_to_variant(optional: Any) -> Any:
@@ -28,12 +45,36 @@ def input_datasets(dataset: Any) -> Sequence[Any]:
     return tuple(dataset._inputs())
 
 
-def reader_filenames(dataset: Any) -> Any:
-    """The file names tensor of a dataset that reads files itself, else None. (2.21)"""
-    filenames = getattr(dataset, "_filenames", None)
-    return filenames if tf.is_tensor(filenames) else None
+def constant_filenames(dataset: Any) -> list[str]:
+    """Names of the files that a dataset itself reads, as far as they are constants. (2.21)"""
+    source = getattr(dataset, "_filenames", None)
+    if source is None and _function_reads_files(dataset):
+        source = dataset._input_dataset
+    return [] if source is None else _constant_strings(source)
+
+
+def _function_reads_files(dataset: Any) -> bool:
+    """Whether the function of an interleave or flat_map makes a dataset that reads files."""
+    function = getattr(getattr(dataset, "_map_func", None), "function", None)
+    if not hasattr(function, "graph"):
+        return False
+    graph = function.graph.as_graph_def()
+    # Readers put the one that opens a file into a function of their own.
+    nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+    return any(node.op.startswith(_FILE_READERS) for node in nodes)
+
+
+def _constant_strings(dataset: Any) -> list[str]:
+    found = []
+    for tensor in getattr(dataset, "_tensors", ()):
+        value = tf.get_static_value(tensor) if tensor.dtype == tf.string else None
+        if value is not None:
+            found.extend(tf.compat.as_str_any(name) for name in value.reshape(-1))
+    for source in input_datasets(dataset):
+        found.extend(_constant_strings(source))
+    return found
 
 
 def register_enumerate(cls: type, function: Callable[[Any, Any], Any]) -> None:
-    """What ``enumerate(x)`` calls in code that autograph converted, for an ``x`` of ``cls``. (2.21)"""
+    """What ``enumerate(x)`` calls in converted code, for an ``x`` of ``cls``. (2.21)"""
     py_builtins.enumerate_registry.register(cls, function)
