@@ -82,7 +82,17 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("tfdist.version").VERSION
     if name not in _HOMES:
         raise AttributeError(f"module 'tfdist' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(_home(name), name)
+
+
+def _home(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(_HOMES[name])
+    except ModuleNotFoundError as error:
+        if error.name != "tensorflow":
+            raise
+        missing = importlib.import_module("tfdist.selection").tensorflow_missing
+        raise missing(f"tfdist.{name}") from error
 
 
 def __dir__() -> list[str]:

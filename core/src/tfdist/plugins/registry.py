@@ -1,6 +1,7 @@
 """The registry: every plugin that is installed, and every offer of those that were loaded."""
 
 import functools
+import importlib
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -62,6 +63,7 @@ def current() -> Registry:
 
 def refresh() -> None:
     """Forget what was found, so that plugins installed meanwhile are seen."""
+    importlib.invalidate_caches()
     _installed.cache_clear()
 
 

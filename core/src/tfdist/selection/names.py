@@ -122,11 +122,9 @@ def _unknown(registry: Registry, kind: type[SpecT], name: str) -> UnknownNameErr
 def _kept_out(
     kind: type[Spec], name: str, plugins: list[PluginInfo], certain: bool = True
 ) -> PluginError:
-    relation = "brings" if certain else "may bring"
-    seen = "; ".join(f"{plugin} {relation} it and is {_state(plugin)}" for plugin in plugins)
-    error = PluginError(
-        f"The {WORDS[kind]} {name!r} cannot be used. {seen[0].upper()}{seen[1:]} {_remedy(plugins)}"
-    )
+    relation = "It is brought by" if certain else "It may be brought by"
+    seen = " ".join(f"{relation} {plugin}, which is {_state(plugin)}" for plugin in plugins)
+    error = PluginError(f"The {WORDS[kind]} {name!r} cannot be used. {seen} {_remedy(plugins)}")
     error.__cause__ = plugins[0].cause
     return error
 
