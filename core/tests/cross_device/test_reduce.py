@@ -225,3 +225,24 @@ def test_broadcast_of_mirrored_and_composites(ops: CrossDeviceOps, cpu_devices: 
     assert ragged.values[1].to_list() == [[1], [2, 3]]
     slices = ops.broadcast(tf.IndexedSlices(tf.ones([1, 2]), tf.constant([3])), names)
     assert slices.values[1].indices.numpy().tolist() == [3]
+
+
+@pytest.mark.parametrize("count", [3, 8])
+def test_the_order_of_addition_is_fixed(ops: CrossDeviceOps, cpu_devices: Any, count: int) -> None:
+    """The bits are those of adding one after the other, eagerly and in a graph."""
+    names, generator = cpu_devices(count), np.random.default_rng(0)
+    parts = [generator.normal(size=500).astype(np.float32) for _ in names]
+    expected = parts[0]
+    for part in parts[1:]:
+        expected = expected + part
+
+    def reduce(*tensors: tf.Tensor) -> Any:
+        return ops.reduce("SUM", on_devices(tensors, names), names).values
+
+    def reduce_fresh(*tensors: tf.Tensor) -> Any:
+        return reduce(*(tf.concat([t[:100], t[100:]], 0) for t in tensors))
+
+    tensors = [tf.constant(part) for part in parts]
+    for step in (reduce, tf.function(reduce), reduce_fresh, tf.function(reduce_fresh)):
+        for copy in step(*tensors):
+            np.testing.assert_array_equal(copy, expected)

@@ -19,6 +19,7 @@ from tfdist.cross_device.checks import (
 from tfdist.cross_device.copies import copy_to, mirrored, nearest, share
 from tfdist.cross_device.destinations import components_of, devices_of
 from tfdist.cross_device.gathering import concatenate
+from tfdist.cross_device.unconverted import unconverted
 from tfdist.replica.reduce_ops import as_reduce_op
 from tfdist.values import PerReplica
 
@@ -41,6 +42,7 @@ class CrossDeviceOps(tf.distribute.CrossDeviceOps, metaclass=abc.ABCMeta):
             UnavailableError: Hardware or software for them is missing.
         """
 
+    @unconverted
     def reduce(
         self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None
     ) -> Any:
@@ -75,6 +77,7 @@ class CrossDeviceOps(tf.distribute.CrossDeviceOps, metaclass=abc.ABCMeta):
             return share(value.values[0], devices)
         return self.reduce_implementation(operation, value, destinations, options)
 
+    @unconverted
     def batch_reduce(
         self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
     ) -> list[Any]:
@@ -108,6 +111,7 @@ class CrossDeviceOps(tf.distribute.CrossDeviceOps, metaclass=abc.ABCMeta):
             for (value, _), to in zip(pairs, devices, strict=True)
         ]
 
+    @unconverted
     def broadcast(self, tensor: Any, destinations: Any) -> Any:
         """Copies a value to the destinations.
 
@@ -130,6 +134,7 @@ class CrossDeviceOps(tf.distribute.CrossDeviceOps, metaclass=abc.ABCMeta):
             tensor = as_tensor(tensor)
         return self.broadcast_implementation(tensor, destinations)
 
+    @unconverted
     def gather(
         self, per_replica_value: Any, destinations: Any, axis: Any, options: Any = None
     ) -> Any:
@@ -162,6 +167,7 @@ class CrossDeviceOps(tf.distribute.CrossDeviceOps, metaclass=abc.ABCMeta):
             return share(value.values[0], devices)
         return self.gather_implementation(value, destinations, axis, options)
 
+    @unconverted
     def batch_gather(
         self, value_destination_pairs: Any, axis: Any, options: Any = None
     ) -> list[Any]:

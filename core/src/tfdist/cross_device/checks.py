@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -132,8 +133,8 @@ def check_gatherable(values: Sequence[Any], axis: Any) -> None:
     _check_dtypes(values, "gather")
     _check_ranks(values)
     _check_axis(first.shape.rank, axis)
-    if isinstance(first, (tf.Tensor, tf.SparseTensor)) and isinstance(axis, int):
-        _check_other_dimensions(values, axis)
+    if isinstance(first, (tf.Tensor, tf.SparseTensor)) and isinstance(axis, numbers.Integral):
+        _check_other_dimensions(values, int(axis))
 
 
 def _check_ranks(values: Sequence[Any]) -> None:
@@ -153,12 +154,12 @@ def _check_ranks(values: Sequence[Any]) -> None:
 
 
 def _check_axis(rank: int | None, axis: Any) -> None:
-    if isinstance(axis, bool) or not (isinstance(axis, int) or tf.is_tensor(axis)):
+    if isinstance(axis, bool) or not (isinstance(axis, numbers.Integral) or tf.is_tensor(axis)):
         raise OptionError(
             f"Cannot gather along axis={axis!r}. An integer was expected, and this is a "
             f"{type(axis).__name__}. Pass the number of a dimension."
         )
-    if rank is not None and isinstance(axis, int) and not -rank <= axis < rank:
+    if rank is not None and isinstance(axis, numbers.Integral) and not -rank <= int(axis) < rank:
         raise OptionError(
             f"Cannot gather along axis={axis}. The values have rank {rank}, and an axis from "
             f"{-rank} to {rank - 1} was expected. Choose one of those."

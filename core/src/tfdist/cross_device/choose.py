@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfdist.cross_device.adapted import AdaptedOps
+from tfdist.cross_device.adapted import adapted
 from tfdist.cross_device.base import CrossDeviceOps
 from tfdist.cross_device.reduction_to_one_device import ReductionToOneDevice
 from tfdist.errors import OptionError, UnknownNameError
@@ -105,7 +105,7 @@ def _as_ours(asked: Any) -> CrossDeviceOps:
                 f"Pass cross_device_ops={ours!r}."
             )
     if isinstance(asked, tf.distribute.CrossDeviceOps):
-        return AdaptedOps(asked)
+        return adapted(asked)
     raise OptionError(
         f"Cannot use cross_device_ops={asked!r}. A name, None or an instance of "
         f"tfdist.cross_device.CrossDeviceOps was expected, and this is a {type(asked).__name__}. "

@@ -10,7 +10,7 @@ from tfdist.cross_device.buckets import by_bytes, reduce_in_packs
 from tfdist.cross_device.copies import share
 from tfdist.cross_device.destinations import devices_of, on_device
 from tfdist.cross_device.gathering import concatenate
-from tfdist.cross_device.sums import Accumulation, add_all, combine
+from tfdist.cross_device.sums import Accumulation, add_in_order, combine
 from tfdist.errors import OptionError
 from tfdist.values import PerReplica
 
@@ -23,7 +23,7 @@ class ReductionToOneDevice(CrossDeviceOps):
     Args:
         reduce_to_device: The device to add on; None for the first destination.
         accumulation_fn: Gets the list of dense values and returns their sum; None for
-            ``tf.add_n``. With one of your own, values are never packed.
+            adding in replica order. With one of your own, values are never packed.
 
     Raises:
         DeviceError: ``reduce_to_device`` does not exist.
@@ -74,7 +74,7 @@ class ReductionToOneDevice(CrossDeviceOps):
         return share(concatenate(per_replica_value.values, axis, hub), devices)
 
     def _reduce(self, reduce_op: Any, value: PerReplica, devices: tuple[str, ...]) -> Any:
-        accumulate = self.accumulation_fn or add_all
+        accumulate = self.accumulation_fn or add_in_order
         return reduce_to_one(reduce_op, value, devices, self.reduce_to_device, accumulate)
 
 
@@ -83,7 +83,7 @@ def reduce_to_one(
     value: PerReplica,
     devices: tuple[str, ...],
     hub: str | None = None,
-    accumulate: Accumulation = add_all,
+    accumulate: Accumulation = add_in_order,
 ) -> Any:
     """Reduces a checked value on the hub (None: the first device) and shares it with devices."""
     hub = devices[0] if hub is None else hub

@@ -13,8 +13,11 @@ from tfdist.errors import ValueMismatchError
 Accumulation = Callable[[Sequence[Any]], Any]
 
 
-def add_all(values: Sequence[tf.Tensor]) -> tf.Tensor:
-    """The sum of dense tensors, always added in the order given.
+def add_in_order(values: Sequence[tf.Tensor]) -> tf.Tensor:
+    """The sum of dense tensors, always added in the order given, so that the bits are the same.
+
+    ``tf.add_n`` alone gives no such promise: its kernel starts with whichever input's buffer it can
+    reuse, and graph optimization joins a chain of additions into one ``AddN``.
 
     Raises:
         ValueMismatchError: The dtype has no sum (bool, string, ...).
@@ -26,11 +29,20 @@ def add_all(values: Sequence[tf.Tensor]) -> tf.Tensor:
             "mean needs a numeric dtype. Cast the value to a number first, or collect all values "
             "with strategy.gather() or strategy.experimental_local_results()."
         )
-    return tf.add_n(list(values))
+    total, *rest = values
+    if not rest or dtype.is_integer or dtype == tf.variant:
+        return tf.add_n(list(values))
+    for value in rest[:-1]:
+        total = tf.add_n([total, value])
+        # An op that the optimizer leaves alone and that costs nothing keeps the additions apart.
+        total = tf.ensure_shape(total, total.shape)
+    return tf.add_n([total, rest[-1]])
 
 
 def combine(
-    reduce_op: tf.distribute.ReduceOp, values: Sequence[Any], accumulate: Accumulation = add_all
+    reduce_op: tf.distribute.ReduceOp,
+    values: Sequence[Any],
+    accumulate: Accumulation = add_in_order,
 ) -> Any:
     """The sum or mean of one value a replica.
 

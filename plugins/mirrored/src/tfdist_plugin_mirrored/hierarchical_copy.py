@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from tfdist.cross_device import AllReduceOps, on_device
+from tfdist.cross_device import AllReduceOps, add_in_order, on_device
 
 
 class HierarchicalCopyAllReduce(AllReduceOps):
@@ -36,7 +36,7 @@ class HierarchicalCopyAllReduce(AllReduceOps):
         roots = [half[turn % len(half)] for half in halves]
         sums = [_add(tensors, half, devices[r]) for half, r in zip(halves, roots, strict=True)]
         with on_device(devices[roots[0]]):
-            total = tf.add_n(sums)
+            total = add_in_order(sums)
         at_roots = [_copy(total, devices[root]) for root in roots]
         return [
             _copy(at_root, devices[member])
@@ -53,7 +53,7 @@ def two_halves(count: int) -> list[range]:
 
 def _add(tensors: Sequence[tf.Tensor], members: Sequence[int], device: str) -> tf.Tensor:
     with on_device(device):
-        return tf.add_n([tensors[i] for i in members])
+        return add_in_order([tensors[i] for i in members])
 
 
 def _copy(tensor: tf.Tensor, device: str) -> tf.Tensor:
