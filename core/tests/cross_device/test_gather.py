@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tfdist.cross_device import ReductionToOneDevice, devices_of
 from tfdist.errors import OptionError, ValueMismatchError
@@ -118,3 +120,18 @@ def test_shape_errors_are_also_tensorflows(cpu_devices: Any) -> None:
         ReductionToOneDevice().gather(
             PerReplica([tf.ones([1]), tf.ones([1, 1])]), cpu_devices(1), 0
         )
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.integers(0, 2),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_sizes_equal_numpy(sizes: list[int], others: list[int], axis: int) -> None:
+    axis = min(axis, len(others))
+    shapes = [[*others[:axis], size, *others[axis:]] for size in sizes]
+    parts = [np.arange(np.prod(shape)).reshape(shape) + 10 * i for i, shape in enumerate(shapes)]
+    names = [f"CPU:{i}" for i in range(len(parts))]
+    result = ReductionToOneDevice().gather(on_devices(parts, names), names[-1], axis)
+    np.testing.assert_array_equal(result, np.concatenate(parts, axis))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tfdist.cross_device import ReductionToOneDevice, devices_of
 from tfdist.errors import ValueMismatchError
@@ -109,3 +111,22 @@ def test_gradient_reaches_the_rows(cpu_devices: Any) -> None:
 
     of_a, of_b = step(tf.constant([[1.0]]), tf.constant([[1.0]]))
     assert (of_a.numpy().item(), of_b.numpy().item()) == (1.0, 1.5)
+
+
+rows_of_replicas = st.lists(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 9)), max_size=4), min_size=1, max_size=4
+)
+
+
+@given(rows_of_replicas, st.sampled_from(["SUM", "MEAN"]))
+@settings(max_examples=25, deadline=None)
+def test_any_rows_equal_numpy(replicas: list[list[tuple[int, int]]], reduce_op: str) -> None:
+    expected, parts = np.zeros(5), []
+    for replica in replicas:
+        for index, number in replica:
+            expected[index] += number / (len(replicas) if reduce_op == "MEAN" else 1)
+        numbers = np.array([number for _, number in replica], np.float64)
+        parts.append(slices(numbers, [index for index, _ in replica], [5]))
+    result = ReductionToOneDevice().reduce(reduce_op, PerReplica(parts), "CPU:0")
+    assert result.indices.shape[0] == sum(map(len, replicas))
+    np.testing.assert_allclose(dense(result), expected, atol=1e-12)
