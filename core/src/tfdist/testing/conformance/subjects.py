@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import pytest
 
 import tfdist
 from tfdist import plugins
-from tfdist.selection import cross_device_ops
-from tfdist.specs import CrossDeviceOpsSpec, Spec, StrategySpec
+from tfdist.selection import cross_device_ops, names
+from tfdist.specs import CrossDeviceOpsSpec, StrategySpec
 from tfdist.testing.conformance.helpers import MODES
-
-SpecT = TypeVar("SpecT", bound=Spec)
 
 
 class StrategySubject:
@@ -35,7 +33,7 @@ class StrategySubject:
     @pytest.fixture
     def spec(self) -> StrategySpec:
         """The record by which the plugin offers the strategy."""
-        return _spec(StrategySpec, self.name)
+        return names.find(plugins.current(), StrategySpec, self.name).spec
 
     @pytest.fixture
     def strategy_options(
@@ -69,7 +67,7 @@ class CrossDeviceOpsSubject:
     @pytest.fixture
     def spec(self) -> CrossDeviceOpsSpec:
         """The record by which the plugin offers the op."""
-        return _spec(CrossDeviceOpsSpec, self.name)
+        return names.find(plugins.current(), CrossDeviceOpsSpec, self.name).spec
 
     @pytest.fixture
     def devices(
@@ -92,12 +90,3 @@ class CrossDeviceOpsSubject:
 def _each(metafunc: pytest.Metafunc, argument: str, values: Sequence[object], text: str) -> None:
     if argument in metafunc.fixturenames:
         metafunc.parametrize(argument, values, ids=[text.format(value) for value in values])
-
-
-def _spec(kind: type[SpecT], name: str) -> SpecT:
-    distribution, _, short = name.rpartition("/")
-    return next(
-        offer.spec
-        for offer in plugins.current().offers(kind)
-        if short in offer.spec.names and distribution in ("", offer.plugin.distribution)
-    )

@@ -1,0 +1,9 @@
+project = "tfdist"
+author = "the tfdist authors"
+copyright = "the tfdist authors"
+extensions = ["myst_parser"]
+html_theme = "furo"
+html_title = "tfdist"
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
