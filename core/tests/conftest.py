@@ -8,6 +8,7 @@ import pytest
 from attrs import frozen
 
 from tfdist import plugins
+from tfdist.plugins import discovery
 from tfdist.testing.distributions import write_distribution
 
 OFFERS = """
@@ -57,11 +58,17 @@ class PluginSite:
 @pytest.fixture
 def plugin_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PluginSite]:
     """Where a test installs plugins; only these and the core's own are seen meanwhile."""
+    found = discovery.distributions
+    monkeypatch.setattr(
+        discovery,
+        "distributions",
+        lambda: (each for each in found() if str(tmp_path) in str(each.locate_file("."))),
+    )
     site = PluginSite(tmp_path / "site")
     site.path.mkdir()
     before = set(sys.modules)
     monkeypatch.syspath_prepend(site.path)
-    monkeypatch.setenv("TFDIST_DISABLE_PLUGINS", "tfdist-plugin-mirrored")
+    monkeypatch.delenv("TFDIST_DISABLE_PLUGINS", raising=False)
     monkeypatch.delenv("TFDIST_PLUGIN_AUTOLOAD", raising=False)
     monkeypatch.delenv("TFDIST_STRATEGY", raising=False)
     plugins.refresh()

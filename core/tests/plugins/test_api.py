@@ -84,8 +84,8 @@ def test_refusal_of_a_plugin_built_for_earlier() -> None:
 def test_refusal_without_a_declaration() -> None:
     assert api.refusal("vendor", "2.1", None) == (
         "vendor 2.1 does not say which plugin API it was built for. This tfdist has plugin API "
-        "1.0, and a plugin's metadata must hold a keyword such as 'tfdist-plugin-api:1.0'. Install a "
-        "release of vendor that declares it."
+        "1.0, and a plugin's metadata must hold a keyword such as 'tfdist-plugin-api:1.0'. "
+        "Install a release of vendor that declares it."
     )
 
 

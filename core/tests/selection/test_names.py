@@ -102,7 +102,10 @@ def test_known_names_say_what_to_install(
 
 
 @pytest.mark.parametrize("name", ["mirrored", "central_storage"])
-def test_a_known_name_whose_plugin_is_switched_off(plugin_site: PluginSite, name: str) -> None:
+def test_a_known_name_whose_plugin_is_switched_off(
+    plugin_site: PluginSite, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("TFDIST_DISABLE_PLUGINS", "tfdist-plugin-mirrored")
     plugin_site.add("tfdist-plugin-mirrored", "", version="9.9")
     assert str(_error(name, PluginError)) == (
         f"The strategy '{name}' cannot be used. It is brought by tfdist-plugin-mirrored 9.9, "

@@ -32,6 +32,13 @@ class _Verdict:
     name: str
     distribution: str
     obstacles: tuple[str, ...]
+    import_error: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self.import_error:
+            return "cannot be imported, see below"
+        return "; ".join(self.obstacles) or "works"
 
 
 @frozen
@@ -66,10 +73,12 @@ def _examine(registry: Registry) -> _Report:
         types = device_types()
     except TensorFlowMissingError:
         types = set()
+    verdicts = tuple(_verdicts(registry, types)) if types else ()
+    problems.extend(each.import_error for each in verdicts if each.import_error)
     return _Report(
         versions=_versions(registry),
         devices=tuple(sorted(types)),
-        verdicts=tuple(_verdicts(registry, types)) if types else (),
+        verdicts=verdicts,
         problems=tuple(problems),
     )
 
@@ -132,18 +141,19 @@ def _clashes(registry: Registry) -> Iterator[str]:
 def _verdicts(registry: Registry, types: set[str]) -> Iterator[_Verdict]:
     for kind in _KINDS:
         for offer in registry.offers(kind):
-            lacking = tuple(obstacles(offer.spec, types) or _import_error(offer))
+            lacking = tuple(obstacles(offer.spec, types))
+            error = None if lacking else _import_error(offer)
             shown = kind.__name__.removesuffix("Spec")
-            yield _Verdict(shown, offer.spec.name, offer.plugin.distribution, lacking)
+            yield _Verdict(shown, offer.spec.name, offer.plugin.distribution, lacking, error)
 
 
-def _import_error(offer: Offer[Spec]) -> list[str]:
+def _import_error(offer: Offer[Spec]) -> str | None:
     """Import what an offer points at, now that TensorFlow is there anyway."""
     try:
         targets.load(offer)
     except TfdistError as error:
-        return [str(error)]
-    return []
+        return str(error)
+    return None
 
 
 def _show(report: _Report) -> None:
@@ -155,10 +165,7 @@ def _show(report: _Report) -> None:
     click.echo()
     show_table(
         ("offer", "name", "distribution", "here"),
-        [
-            (each.kind, each.name, each.distribution, "; ".join(each.obstacles) or "works")
-            for each in report.verdicts
-        ],
+        [(each.kind, each.name, each.distribution, each.text) for each in report.verdicts],
     )
     click.echo()
     for problem in report.problems:
@@ -177,8 +184,9 @@ def _show_as_json(report: _Report) -> None:
                     "kind": each.kind,
                     "name": each.name,
                     "distribution": each.distribution,
-                    "works": not each.obstacles,
+                    "works": not each.obstacles and not each.import_error,
                     "obstacles": list(each.obstacles),
+                    "import_error": each.import_error,
                 }
                 for each in report.verdicts
             ],

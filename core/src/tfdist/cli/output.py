@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import click
@@ -37,5 +38,13 @@ def show_fields(fields: Iterable[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in pairs), default=0) + 2
     columns = shutil.get_terminal_size((_WIDE, 0)).columns
     for name, value in pairs:
-        text = click.wrap_text(value, columns, name.ljust(width), " " * width)
-        click.echo(text)
+        click.echo(
+            textwrap.fill(
+                value or "-",
+                columns,
+                initial_indent=name.ljust(width),
+                subsequent_indent=" " * width,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
