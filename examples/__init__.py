@@ -1,0 +1,1 @@
+"""Runnable examples: ``python -m examples.digits``, ``python -m examples.custom_loops.<name>``."""

@@ -1,0 +1,1 @@
+"""Training without ``fit``: one program a topic. See docs/getting-started-custom-loops.md."""

@@ -1,0 +1,5 @@
+"""``python -m examples.digits``."""
+
+from examples.digits.cli import main
+
+main()
