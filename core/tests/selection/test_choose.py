@@ -6,7 +6,13 @@ import pytest
 from core.tests.conftest import OFFERS, PluginSite
 
 import tfdist
-from tfdist.errors import OptionError, PluginError, TensorFlowMissingError, UnavailableError
+from tfdist.errors import (
+    OptionError,
+    PluginError,
+    TensorFlowMissingError,
+    UnavailableError,
+    UnknownNameError,
+)
 from tfdist.selection import choose_strategy, cross_device_ops, failure_handler, input_distributor
 
 TARGETS = """
@@ -143,6 +149,23 @@ def test_arguments_beat_the_environment(ring: PluginSite, monkeypatch: pytest.Mo
     assert tfdist.strategy("ring").options["width"] == 1
     monkeypatch.setenv("TFDIST_STRATEGY", "no such?thing")
     assert tfdist.strategy("ring").options["width"] == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("ring?width", OptionError),
+        ("ring?width=x", OptionError),
+        ("rinf", UnknownNameError),
+        ("absent", PluginError),
+    ],
+)
+def test_errors_say_that_the_environment_chose(
+    ring: PluginSite, monkeypatch: pytest.MonkeyPatch, value: str, kind: type[Exception]
+) -> None:
+    monkeypatch.setenv("TFDIST_STRATEGY", value)
+    text = str(_error(None, kind))
+    assert text.endswith(f" This choice came from TFDIST_STRATEGY={value!r}.")
 
 
 @pytest.mark.parametrize("value", [None, "", "  "])

@@ -1,7 +1,7 @@
 """What a name stands for, and what people are told when it stands for nothing."""
 
 import pytest
-from core.tests.conftest import PluginSite
+from core.tests.conftest import OFFERS, PluginSite
 
 import tfdist
 from tfdist import plugins
@@ -9,6 +9,7 @@ from tfdist.errors import PluginError, UnknownNameError
 from tfdist.plugins import Offer
 from tfdist.selection.names import find
 from tfdist.specs import CrossDeviceOpsSpec, StrategySpec
+from tfdist.testing.distributions import write_distribution
 
 
 def _find(name: str) -> Offer[StrategySpec]:
@@ -48,6 +49,29 @@ def test_a_name_of_the_core_cannot_be_taken_silently(plugin_site: PluginSite) ->
     assert "tfdist" in str(error)
     assert "'tfdist/one_device' or 'vendor-a/one_device'" in str(error)
     assert _find("tfdist/one_device").plugin.distribution == "tfdist"
+
+
+def test_one_distribution_with_two_plugins_that_claim_one_name(plugin_site: PluginSite) -> None:
+    source = OFFERS.format(name="ring", target="x:Y")
+    write_distribution(
+        plugin_site.path,
+        "vendor-a",
+        modules={"va": source, "vb": source},
+        entry_points={"a": "va", "b": "vb"},
+    )
+    assert str(_error("ring", PluginError)) == (
+        "The strategy 'ring' cannot be chosen. vendor-a 1.0 offers it 2 times; once was expected. "
+        "Repair or upgrade vendor-a."
+    )
+
+
+def test_an_installed_plugin_that_lacks_a_known_name(plugin_site: PluginSite) -> None:
+    plugin_site.offer("tfdist-plugin-mirrored", "mirrored")
+    assert "There is no strategy 'central_storage'. The installed" in str(_error("central_storage"))
+
+
+def test_a_qualified_name_of_a_known_distribution(plugin_site: PluginSite) -> None:
+    assert "Run `pip install tfdist-plugin-tpu`." in str(_error("tfdist-plugin-tpu/tpu"))
 
 
 def test_a_typo_suggests(plugin_site: PluginSite) -> None:

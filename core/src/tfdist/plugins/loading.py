@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable
-from types import ModuleType
 from typing import cast
 
 import pluggy
@@ -64,7 +63,7 @@ class Loader:
                 evolve(info, state=PluginState.BROKEN, error=_describe(error), cause=error)
             )
 
-    def register(self, plugin: ModuleType, info: PluginInfo) -> Loaded:
+    def register(self, plugin: object, info: PluginInfo) -> Loaded:
         """Check a plugin's hooks, call them, and check what they return.
 
         Raises:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import frozen
 
 from tfdist import plugins
-from tfdist.errors import OptionError
+from tfdist.errors import OptionError, PluginError, UnknownNameError
 from tfdist.plugins import Offer
 from tfdist.selection import names, query, targets
 from tfdist.selection.availability import require
 from tfdist.selection.options import validated
+from tfdist.selection.wording import WORDS
 from tfdist.specs import CrossDeviceOpsSpec, FailureHandlerSpec, InputSpec, Spec, StrategySpec
 
 if TYPE_CHECKING:
@@ -92,8 +93,12 @@ def choose_strategy(spec: str | None = None, /, **options: Any) -> Choice:
             "was given; expected one of them. Call tfdist.strategy('mirrored'), or set "
             f"{ENVIRONMENT}=mirrored; `tfdist strategies` lists the names."
         )
-    parsed = query.parse(text)
-    return _prepare(StrategySpec, parsed.name, {**parsed.options, **options})
+    try:
+        parsed = query.parse(text)
+        return _prepare(StrategySpec, parsed.name, {**parsed.options, **options})
+    except (OptionError, UnknownNameError, PluginError) as error:
+        error.args = (f"{error} This choice came from {ENVIRONMENT}={text!r}.",)
+        raise
 
 
 def cross_device_ops(name: str, /, **options: Any) -> Any:
@@ -126,14 +131,14 @@ def failure_handler(name: str, /, **options: Any) -> Any:
 def _choose(kind: type[SpecT], text: str, options: Mapping[str, Any]) -> Choice:
     if not isinstance(text, str):
         raise OptionError(
-            f"No {names.WORDS[kind]} can be chosen. Its name is {text!r}; expected text such as "
+            f"No {WORDS[kind]} can be chosen. Its name is {text!r}; expected text such as "
             "'name' or 'name?option=value'. Pass the name, or use the object as it is."
         )
     parsed = query.parse(text)
     twice = sorted(parsed.options.keys() & options.keys())
     if twice:
         raise OptionError(
-            f"The {names.WORDS[kind]} {parsed.name!r} cannot be made. Its option {twice[0]!r} is "
+            f"The {WORDS[kind]} {parsed.name!r} cannot be made. Its option {twice[0]!r} is "
             f"given twice, in {text!r} and as {options[twice[0]]!r}; expected once. Drop one."
         )
     return _prepare(kind, parsed.name, {**parsed.options, **options})

@@ -7,8 +7,8 @@ from typing import Any
 from tfdist.errors import OptionError
 from tfdist.plugins import Offer
 from tfdist.selection.annotations import alternatives, describe
-from tfdist.selection.names import near, quoted
 from tfdist.selection.text import convert, fits
+from tfdist.selection.wording import near, quoted
 from tfdist.specs import Spec
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
