@@ -1,6 +1,10 @@
 """The text form of a choice."""
 
+from urllib.parse import quote
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tfdist.errors import OptionError
 from tfdist.selection import query
@@ -42,3 +46,12 @@ def test_unreadable(text: str, why: str) -> None:
         f"The choice {text!r} cannot be read. In it {why}; expected 'name' or "
         "'name?option=value&option=value'. Write it as in 'mirrored?devices=CPU:0,CPU:1'."
     )
+
+
+@given(
+    st.dictionaries(st.from_regex(r"[a-z_]+", fullmatch=True), st.text(), max_size=4),
+)
+def test_any_value_can_be_written(options: dict[str, str]) -> None:
+    text = "&".join(f"{name}={quote(value)}" for name, value in options.items())
+    parsed = query.parse(f"mirrored?{text}" if options else "mirrored")
+    assert parsed == query.Query("mirrored", options)
