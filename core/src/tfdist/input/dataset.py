@@ -77,12 +77,12 @@ class DistributedDataset(
             spec._reader.make_iterators(self._datasets),
         )
 
-    def reduce(self, initial_state: Any, reduce_fn: Callable[[Any, Any], Any]) -> Any:
-        """Folds ``reduce_fn(state, element)`` over all elements.
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any]) -> Any:
+        """Folds ``reduce_func(state, element)`` over all elements.
 
         Args:
             initial_state: A structure of tensors.
-            reduce_fn: Gives the next state, of the same structure.
+            reduce_func: Gives the next state, of the same structure.
 
         Returns:
             The last state.
@@ -90,7 +90,7 @@ class DistributedDataset(
         iterator = iter(self)
 
         def body(optional: Any, state: Any) -> tuple[Any, Any]:
-            state = reduce_fn(state, optional.get_value())
+            state = reduce_func(state, optional.get_value())
             return iterator.get_next_as_optional(), state
 
         _, state = tf.while_loop(

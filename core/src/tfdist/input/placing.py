@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfdist.input.workers import device_type
+from tfdist.tf_internals import datasets
 from tfdist.values import PerReplica
 
 # What no accelerator can hold.
@@ -50,9 +51,13 @@ def _place_value(value: Any, device: str) -> Any:
 
 
 def _place_tensor(tensor: Any, device: str) -> Any:
-    if tf.executing_eagerly() and tensor.device == device:
+    on_cpu = device_type(device) == "CPU"
+    if tensor.dtype in _HOST_DTYPES and not on_cpu:
         return tensor
-    if tensor.dtype in _HOST_DTYPES and device_type(device) != "CPU":
-        return tensor
+    if tf.executing_eagerly():
+        if tensor.device == device:
+            return tensor
+        if on_cpu:
+            return datasets.copy_eagerly(tensor, device)
     with tf.device(device):
         return tf.identity(tensor)

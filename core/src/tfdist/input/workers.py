@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import attrs
@@ -53,6 +54,7 @@ def host_of(device: str) -> str:
     return str(spec.replace(device_type="CPU", device_index=0).to_string())
 
 
+@functools.cache
 def device_type(device: str) -> str:
     """The type in a device name, such as ``CPU``."""
     return str(tf.DeviceSpec.from_string(device).device_type)
