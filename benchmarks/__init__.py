@@ -1,0 +1,1 @@
+"""Measurements side by side. Each reports; none asserts."""
