@@ -329,6 +329,30 @@ def test_position_after_shuffling_and_prefetching(strategy: Strategies, tmp_path
     assert [lists(x) for x in again] == rest
 
 
+@pytest.mark.parametrize("saved_on", [1, 2, 4])
+@pytest.mark.parametrize("restored_on", [1, 2, 4])
+def test_position_on_another_replica_count(
+    strategy: Strategies, tmp_path: Path, saved_on: int, restored_on: int
+) -> None:
+    def start(replicas: int) -> Any:
+        dataset = Dataset.range(20).shuffle(20, seed=3).map(lambda x: (x, None)).batch(4)
+        return iter(distribute_dataset(dataset.prefetch(2), strategy(replicas)))
+
+    def rows(element: Any) -> Any:
+        values = element[0].values if hasattr(element[0], "values") else [element[0]]
+        return tf.concat(values, 0).numpy().tolist()
+
+    iterator = start(saved_on)
+    for _ in range(2):
+        next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).save(tmp_path / "ckpt")
+    again = start(restored_on)
+    tf.train.Checkpoint(iterator=again).restore(path).assert_consumed()
+    rest = [rows(x) for x in again]
+    assert len(rest) == 3
+    assert rest == [rows(x) for x in iterator]
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_position_of_input_from_functions(strategy: Strategies, tmp_path: Path, own: bool) -> None:
     modes = tf.distribute.InputReplicationMode

@@ -34,6 +34,20 @@ def test_optional_round_trip() -> None:
     assert optional.get_value().numpy().tolist() == [1, 2]
 
 
+def test_retyped() -> None:
+    pairs = tf.data.Dataset.from_tensors((1, [2, 3]))
+    spec = {"a": tf.TensorSpec([], tf.int32), "b": tf.TensorSpec([None], tf.int32)}
+    dataset = datasets.retyped(pairs, spec)
+    assert dataset.element_spec == spec
+    (element,) = dataset.as_numpy_iterator()
+    assert (element["a"], element["b"].tolist()) == (1, [2, 3])
+
+
+def test_as_components() -> None:
+    dataset = datasets.as_components(tf.data.Dataset.from_tensors({"b": [1], "a": None, "c": 2}))
+    assert dataset.element_spec == (tf.TensorSpec([1], tf.int32), tf.TensorSpec([], tf.int32))
+
+
 def test_input_datasets() -> None:
     source = tf.data.Dataset.range(3)
     assert datasets.input_datasets(source.batch(2)) == (source,)

@@ -17,6 +17,7 @@ from tfdist.input.joining import (
     equally_long,
     shares_in_turn,
     split_batches,
+    without_added_prefetch,
     zip_datasets,
 )
 from tfdist.input.options import InputSettings, settings_for_dataset, settings_for_function
@@ -59,9 +60,8 @@ def distribute_dataset(
     settings = settings_for_dataset(options)
 
     def make(sources: _Sources) -> DistributedDataset:
-        joined, words = sources[0], _ONE
-        if workers.replica_count > 1:
-            joined, words = split_batches(joined, workers.replica_count), _SPLIT
+        joined = split_batches(sources[0], workers.replica_count, settings.buffer_size)
+        words = _ONE if workers.replica_count == 1 else _SPLIT
         plan = partial(plan_of, sources, workers, words, split=workers.replica_count > 1)
         return _assemble(joined, workers, settings, strategy, Recipe(sources, make, plan))
 
@@ -102,7 +102,7 @@ def distribute_from_function(
         recipe = Recipe(sources, make, plan)
         if settings.on_device:
             return _separate(sources, SeparateReader(workers, devices), strategy, recipe)
-        joined = _join(sources, workers, settings)
+        joined = _buffered(_join(sources, workers, settings), settings.buffer_size)
         return _assemble(joined, workers, settings, strategy, recipe)
 
     with tf.device(workers.host):
@@ -188,7 +188,7 @@ def _assemble(
         source = shares_in_turn(joined, workers.replica_count)
     else:
         reader = JoinedReader(workers, settings.fetch_to_device)
-        source = _buffered(joined, settings.buffer_size)
+        source = joined
     spec = DistributedDatasetSpec(reader, element_spec, strategy, length)
     return DistributedDataset(spec, (source,), recipe)
 
@@ -216,9 +216,7 @@ def _buffered(dataset: tf.data.Dataset, buffer_size: int) -> tf.data.Dataset:
     """Prepares steps ahead of time, while the replicas compute."""
     if buffer_size > 0:
         return dataset.prefetch(buffer_size)
-    options = tf.data.Options()
-    options.experimental_optimization.inject_prefetch = False
-    return dataset.with_options(options)
+    return without_added_prefetch(dataset)
 
 
 def _fits_accelerators(element_spec: Any) -> bool:

@@ -14,23 +14,40 @@ import tensorflow as tf
 
 from tfdist.errors import DatasetError
 from tfdist.input.empty import can_be_empty, empty_value, relaxed
-from tfdist.input.shares import check_splittable, split_element
+from tfdist.input.shares import check_splittable, split_element, split_spec
 from tfdist.tf_internals import datasets
 from tfdist.values import regroup, select_replica
 
 _log = logging.getLogger(__name__)
 
 
-def split_batches(dataset: tf.data.Dataset, replica_count: int) -> tf.data.Dataset:
+def split_batches(
+    dataset: tf.data.Dataset, replica_count: int, buffer_size: int
+) -> tf.data.Dataset:
     """Splits each global batch over the replicas.
 
+    Batches are buffered whole and split when they are read, and the split is a step of its own
+    also on one replica: so a saved position fits whatever the replica count.
+
+    Args:
+        dataset: The global batches.
+        replica_count: How many replicas share each.
+        buffer_size: Batches to read ahead.
+
     Raises:
-        UnsplittableError: A part of the elements has no batch dimension.
+        UnsplittableError: A part of the elements cannot be split.
     """
-    check_splittable(dataset.element_spec, replica_count)
     spec = dataset.element_spec
-    return _map(
-        dataset, lambda *parts: split_element(_element(parts, spec), replica_count), "split_batches"
+    ahead = dataset.prefetch(buffer_size) if buffer_size else dataset
+    if replica_count == 1:
+        return _each(datasets.as_components(ahead), lambda parts: parts, spec)
+    check_splittable(spec, replica_count)
+    return _each(
+        ahead,
+        lambda element: tuple(
+            tf.nest.flatten(split_element(element, replica_count), expand_composites=True)
+        ),
+        split_spec(spec, replica_count),
     )
 
 
@@ -114,6 +131,26 @@ def _map(
     dataset: tf.data.Dataset, function: Callable[..., Any], name: str | None = None
 ) -> tf.data.Dataset:
     return dataset.map(_as_written(function), name=name)
+
+
+def _each(
+    dataset: tf.data.Dataset, function: Callable[[Any], tuple[Any, ...]], element_spec: Any
+) -> tf.data.Dataset:
+    """Applies a function that gives the components of ``element_spec``, with no buffer after it.
+
+    tf.data turns a map into a parallel one, which has a buffer; a scan stays as it is.
+    """
+    scanned = dataset.scan(
+        tf.constant(0, tf.int64), _as_written(lambda state, element: (state, function(element)))
+    )
+    return datasets.retyped(without_added_prefetch(scanned), element_spec)
+
+
+def without_added_prefetch(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """The dataset without the prefetch that tf.data puts at the end of any other."""
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    return dataset.with_options(options)
 
 
 def _pack(element: Any) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfdist.input.empty import is_none
 from tfdist.input.errors import UnsplittableError
-from tfdist.values import PerReplica
+from tfdist.values import PerReplica, PerReplicaSpec
 
 _SliceRows = Callable[[Any, Any], Any]
 
@@ -43,6 +44,20 @@ def split_element(element: Any, replica_count: int) -> Any:
     )
 
 
+def split_spec(element_spec: Any, replica_count: int) -> Any:
+    """The spec of what ``split_element`` makes of an element of ``element_spec``.
+
+    All shares have one spec: the first dimension is that of an equal share, or unknown.
+    """
+
+    def per_replica(spec: Any) -> Any:
+        if is_none(spec):
+            return spec
+        return PerReplicaSpec(*[_share_spec(spec, replica_count)] * replica_count)
+
+    return tf.nest.map_structure(per_replica, element_spec)
+
+
 def check_splittable(element_spec: Any, replica_count: int) -> None:
     """Raises where an element of ``element_spec`` cannot be split along its first dimension."""
     specs = tf.nest.flatten(element_spec)
@@ -72,6 +87,13 @@ def _has_rows(spec: Any) -> bool:
 def _static_rows(spec: Any) -> int | None:
     shape = getattr(spec, "shape", None)
     return shape[0] if shape is not None and shape.rank else None
+
+
+def _share_spec(spec: Any, replica_count: int) -> Any:
+    shape = getattr(spec, "shape", None)
+    if shape is not None and shape.rank is None:
+        return spec
+    return spec._unbatch()._batch(_share_dim(_static_rows(spec), replica_count))
 
 
 def _row_count(leaf: Any) -> Any:
@@ -108,18 +130,7 @@ def _split_leaf(leaf: Any, sizes: Any, replica_count: int) -> list[Any]:
 def _split_tensor(tensor: Any, sizes: Any, replica_count: int) -> list[Any]:
     # SplitV hands out views of the batch where they are aligned, and refuses sizes that do not add
     # up to the rows, so that leaves of different length cannot come apart unnoticed.
-    parts = tf.split(tensor, sizes, axis=0, num=replica_count)
-    return [_with_share_shape(part, tensor.shape, replica_count) for part in parts]
-
-
-def _with_share_shape(part: Any, batch_shape: tf.TensorShape, replica_count: int) -> Any:
-    """Gives all shares one static shape: the equal share, or an unknown first dimension."""
-    if batch_shape.rank is None:
-        return tf.raw_ops.PlaceholderWithDefault(input=part, shape=tf.TensorShape(None))
-    shape = tf.TensorShape([_share_dim(batch_shape[0], replica_count), *batch_shape[1:]])
-    if part.shape.as_list() != shape.as_list():
-        return tf.raw_ops.PlaceholderWithDefault(input=part, shape=shape)
-    return part
+    return list(tf.split(tensor, sizes, axis=0, num=replica_count))
 
 
 def _share_dim(rows: int | None, replica_count: int) -> int | None:
@@ -134,9 +145,7 @@ def _slice_leaf(leaf: Any, sizes: Any, replica_count: int, cut: _SliceRows) -> l
     )
     with tf.control_dependencies([check] if check is not None else []):
         starts = ends - tf.cast(sizes, tf.int64)
-    spec = _share_spec(tf.type_spec_from_value(leaf), replica_count)
-    shares = [cut(leaf, (starts[i], ends[i])) for i in range(replica_count)]
-    return [_as_spec(share, spec) for share in shares]
+    return [cut(leaf, (starts[i], ends[i])) for i in range(replica_count)]
 
 
 def _slice_sparse(leaf: tf.SparseTensor, bounds: tuple[Any, Any]) -> tf.SparseTensor:
@@ -150,30 +159,13 @@ def _slice_sparse(leaf: tf.SparseTensor, bounds: tuple[Any, Any]) -> tf.SparseTe
 
 
 def _split_composite(leaf: Any, sizes: Any, replica_count: int) -> list[Any]:
-    spec = _share_spec(tf.type_spec_from_value(leaf), replica_count)
+    spec = tf.type_spec_from_value(leaf)
+    spec = spec._unbatch()._batch(_share_dim(_static_rows(spec), replica_count))
     parts = [_split_tensor(c, sizes, replica_count) for c in _components(leaf)]
     return [
         tf.nest.pack_sequence_as(spec, list(share), expand_composites=True)
         for share in zip(*parts, strict=True)
     ]
-
-
-def _share_spec(spec: Any, replica_count: int) -> Any:
-    """The spec of a share of a batch of ``spec``."""
-    if isinstance(spec, (tf.RaggedTensorSpec, tf.SparseTensorSpec)) and spec.shape.rank is None:
-        return spec
-    return spec._unbatch()._batch(_share_dim(_static_rows(spec), replica_count))
-
-
-def _as_spec(value: Any, spec: Any) -> Any:
-    """The value with the static shapes of ``spec``, no more and no less."""
-    components = tf.nest.flatten(value, expand_composites=True)
-    component_specs = tf.nest.flatten(spec, expand_composites=True)
-    shaped = [
-        tf.raw_ops.PlaceholderWithDefault(input=c, shape=s.shape)
-        for c, s in zip(components, component_specs, strict=True)
-    ]
-    return tf.nest.pack_sequence_as(spec, shaped, expand_composites=True)
 
 
 def _components(leaf: Any) -> list[Any]:

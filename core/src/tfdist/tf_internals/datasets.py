@@ -6,7 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.autograph.operators import py_builtins
-from tensorflow.python.data.ops import multi_device_iterator_ops, optional_ops
+from tensorflow.python.data.ops import dataset_ops, multi_device_iterator_ops, optional_ops
+from tensorflow.python.data.util import structure
 
 # The type of a multi-device iterator, by which a tf.function takes it as an argument. (2.21)
 MultiDeviceIteratorSpec = multi_device_iterator_ops.MultiDeviceIteratorSpec
@@ -28,6 +29,28 @@ def multi_device_iterator(dataset: Any, devices: Sequence[str], host: str, buffe
             prefetch_buffer_size=buffer_size,
             source_device=host,
         )
+
+
+class _Retyped(dataset_ops.UnaryDataset):
+    """A dataset whose elements are read as another type of the same components. (2.21)"""
+
+    def __init__(self, source: Any, element_spec: Any) -> None:
+        self._spec = element_spec
+        super().__init__(source, source._variant_tensor)
+
+    @property
+    def element_spec(self) -> Any:
+        return self._spec
+
+
+def retyped(dataset: Any, element_spec: Any) -> Any:
+    """The dataset with its elements read as ``element_spec``, which has the same tensors in it."""
+    return _Retyped(dataset, element_spec)
+
+
+def as_components(dataset: Any) -> Any:
+    """The dataset with its elements as the tuple of tensors that the runtime passes on. (2.21)"""
+    return _Retyped(dataset, tuple(structure.get_flat_tensor_specs(dataset.element_spec)))
 
 
 def copy_eagerly(tensor: Any, device: str) -> Any:
