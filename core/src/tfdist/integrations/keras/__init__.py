@@ -12,12 +12,12 @@ import keras
 from packaging.version import Version
 
 from tfdist.integrations.keras import (
+    draws,
     layers,
     losses,
     metrics,
     optimizers,
     resume,
-    seeds,
     thread_state,
     trainer,
 )
@@ -42,6 +42,6 @@ def install() -> None:
             version,
             *_TRIED,
         )
-    for part in (losses, metrics, optimizers, layers, seeds, trainer, resume):
+    for part in (losses, metrics, optimizers, layers, draws, trainer, resume):
         part.install()
     replica_thread_state.register(thread_state.carrier)

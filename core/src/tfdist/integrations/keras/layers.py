@@ -71,8 +71,7 @@ def _batch_normalization(
     with _collecting() as updates:
         outputs = original(self, inputs, training=training, mask=mask)
     if self.synchronized:
-        for variable, value in updates:
-            variable.assign(value)
+        _assign_equal(context, updates)
     elif now is not None and now.can_meet():
         now.deferred.update({id(variable): (variable, value) for variable, value in updates})
     else:
@@ -97,9 +96,23 @@ def _assign_means(context: Any, updates: list[tuple[Any, tf.Tensor]], share: tf.
         return
     # Statistics of no examples are NaN, and weigh nothing.
     means = context.all_reduce(step.SUM, [step.times_share(value, share) for _, value in updates])
-    for (variable, _), mean in zip(updates, means, strict=True):
-        with active.applying_gradients():
-            variable.assign(mean)
+    _assign_equal(context, [(v, mean) for (v, _), mean in zip(updates, means, strict=True)])
+
+
+def _assign_equal(context: Any, updates: list[tuple[Any, tf.Tensor]]) -> None:
+    """Sets variables to values that are the same on all replicas."""
+    variables, values = [v for v, _ in updates], [value for _, value in updates]
+    if active.merges_updates(context.strategy):
+        context.merge_call(_assign_once, args=(variables, values))
+        return
+    with active.applying_gradients():
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+
+def _assign_once(strategy: tf.distribute.Strategy, variables: Any, values: Any) -> None:
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(strategy.experimental_local_results(value)[0])
 
 
 @contextmanager
@@ -121,10 +134,22 @@ def _assign(original: Any, self: Any, value: Any) -> Any:
 
 
 def _moments(original: Any, self: Any, inputs: Any, mask: Any) -> Any:
-    """Synchronized statistics take a mask into account on all replicas."""
     context = active.several_replicas()
-    if context is None or mask is None or not self.synchronized:
+    if context is None:
         return original(self, inputs, mask)
+    if mask is not None and self.synchronized:
+        return _synchronized_masked_moments(self, context, inputs, mask)
+    mean, variance = original(self, inputs, mask)
+    # Of no examples they are NaN, which would reach the gradients of gamma and beta.
+    present = tf.size(inputs) > 0
+    return (
+        tf.where(present, mean, tf.zeros_like(mean)),
+        tf.where(present, variance, tf.ones_like(variance)),
+    )
+
+
+def _synchronized_masked_moments(self: Any, context: Any, inputs: Any, mask: Any) -> Any:
+    """Mean and variance of the valid entries of all replicas."""
     axes = self._reduction_axes
     valid = tf.cast(tf.broadcast_to(tf.expand_dims(mask, -1), tf.shape(inputs)), inputs.dtype)
     inputs = tf.where(valid > 0, inputs, 0)

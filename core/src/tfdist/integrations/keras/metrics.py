@@ -53,7 +53,8 @@ def _aggregated_reads(now: step.Step, variables: list[Any]) -> Iterator[None]:
         # A variable with one copy is complete only when each replica has updated it.
         now.context.merge_call(_meet)
     summed = [v for v in local if v.aggregation == "sum"]
-    totals = now.context.all_reduce(step.SUM, [tf.convert_to_tensor(v.value) for v in summed])
+    values = [tf.convert_to_tensor(v.value) for v in summed]
+    totals = now.context.all_reduce(step.SUM, values) if values else []
     now.reading = True
     try:
         with (
@@ -85,7 +86,7 @@ def _mean_update_state(original: Any, self: Any, values: Any, sample_weight: Any
     values = ops.cast(values, self.dtype)
     if sample_weight is None and values.shape.rank == 0:
         sample_weight = now.share
-    if sample_weight is not None and not getattr(sample_weight, "shape", ()):
+    if sample_weight is not None and len(getattr(sample_weight, "shape", ())) == 0:
         # The mean over no examples is NaN, and weighs nothing.
         weight = ops.cast(sample_weight, self.dtype)
         mean = tf.reduce_mean(values)

@@ -47,6 +47,7 @@ def _apply(original: Any, self: Any, grads: Any, trainable_variables: Any = None
     variables = None if trainable_variables is None else list(trainable_variables)
     if active.merges_updates(context.strategy):
         # Across the replicas there is one copy to update, from gradients reduced to its device.
+        grads = _of_present(grads)
         return context.merge_call(_apply_once, args=(original, self, grads, variables))
     if context.num_replicas_in_sync > 1:
         grads = _summed(context, self, grads, variables)
@@ -61,13 +62,36 @@ def _summed(
     if not present:
         return grads
     result = list(grads)
-    reduced = context.all_reduce(step.SUM, [grads[i] for i in present])
+    reduced = context.all_reduce(step.SUM, _of_present([grads[i] for i in present]))
     targets = optimizer._trainable_variables if variables is None else variables
     for i, grad in zip(present, reduced, strict=True):
         # Such a variable takes its "gradient" as its new value: the mean of what replicas propose.
         overwrites = optimizer._overwrite_variable_with_gradient(targets[i])
         result[i] = grad / context.num_replicas_in_sync if overwrites else grad
     return result
+
+
+def _of_present(grads: list[Any]) -> list[Any]:
+    """Gradients, with what a replica without examples made of nothing set to zero."""
+    now = step.current()
+    some = [i for i, grad in enumerate(grads) if grad is not None]
+    if now is None or not some:
+        return grads
+    values = now.present([_values(grads[i]) for i in some])
+    result = list(grads)
+    for i, value in zip(some, values, strict=True):
+        result[i] = _with_values(grads[i], value)
+    return result
+
+
+def _values(grad: Any) -> tf.Tensor:
+    return grad.values if isinstance(grad, tf.IndexedSlices) else tf.convert_to_tensor(grad)
+
+
+def _with_values(grad: Any, values: tf.Tensor) -> Any:
+    if isinstance(grad, tf.IndexedSlices):
+        return tf.IndexedSlices(values, grad.indices, grad.dense_shape)
+    return values
 
 
 def _apply_once(
@@ -116,10 +140,8 @@ def _replica_count() -> int:
 def _times(grad: Any, factor: float) -> Any:
     if factor == 1 or grad is None:
         return grad
-    if isinstance(grad, tf.IndexedSlices):
-        values = grad.values * tf.cast(factor, grad.dtype)
-        return tf.IndexedSlices(values, grad.indices, grad.dense_shape)
-    return grad * tf.cast(factor, grad.dtype)
+    values = _values(grad)
+    return _with_values(grad, values * tf.cast(factor, values.dtype))
 
 
 def _loss_scale_tf_apply(

@@ -40,9 +40,9 @@ class Step:
     def __init__(self, context: tf.distribute.ReplicaContext, data: Any) -> None:
         self.context = context
         self.batch_size = batch_size(data)
-        self.share = tf.math.divide_no_nan(
-            self.batch_size, context.all_reduce(SUM, self.batch_size)
-        )
+        sizes = _sizes_of_all(context, self.batch_size)
+        self.share = tf.math.divide_no_nan(self.batch_size, tf.reduce_sum(sizes))
+        self._first_example = tf.reduce_sum(sizes[: context.replica_id_in_sync_group])
         self.loss_depth = 0
         self.reading = False
         self.deferred: dict[int, tuple[Any, tf.Tensor]] = {}
@@ -52,6 +52,23 @@ class Step:
     def can_meet(self) -> bool:
         """Whether the calling code is where replicas can meet: not inside control flow."""
         return active.current_graph() is self._graph
+
+    def first_row(self, rows: Any) -> tf.Tensor | None:
+        """Where the rows of this replica begin among those of all, if there are some an example.
+
+        Args:
+            rows: Number of rows on this replica, a number or a scalar tensor.
+
+        Returns:
+            An int64 scalar; None if the number of rows is known not to follow the batch, or the
+            values of the step are out of reach.
+        """
+        if self._graph is not None and tf.executing_eagerly():
+            return None
+        if not tf.is_tensor(rows) and rows != tf.get_static_value(self.batch_size):
+            return None
+        an_example = tf.cast(rows, tf.float64) / tf.cast(tf.maximum(self.batch_size, 1), tf.float64)
+        return tf.cast(tf.round(tf.cast(self._first_example, tf.float64) * an_example), tf.int64)
 
     def weigh(self, loss: Any) -> Any:
         """The local loss with the gradient of its share of the global loss.
@@ -69,6 +86,14 @@ class Step:
             return present, lambda grad: grad * tf.cast(self.share, grad.dtype)
 
         return weighted(loss)
+
+    def present(self, tensors: list[tf.Tensor]) -> list[tf.Tensor]:
+        """The tensors; zeros on a replica that got no examples, where they may be NaN."""
+        return tf.cond(
+            self.batch_size > 0,
+            lambda: [tf.identity(v) for v in tensors],
+            lambda: [tf.zeros_like(v) for v in tensors],
+        )
 
     def mark_global(self, structure: Any) -> None:
         """Notes that values are the same on all replicas already."""
@@ -130,6 +155,12 @@ def batch_size(data: Any) -> tf.Tensor:
         if leaf is not None and tf.convert_to_tensor(leaf).shape.rank:
             return tf.cast(tf.shape(leaf)[0], tf.float32)
     return tf.constant(1.0)
+
+
+def _sizes_of_all(context: tf.distribute.ReplicaContext, size: tf.Tensor) -> tf.Tensor:
+    """The batch sizes of all replicas, in their order."""
+    own = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync) * size
+    return context.all_reduce(SUM, own)
 
 
 def _is_float_scalar(value: Any) -> bool:
