@@ -11,8 +11,9 @@ from typing import Any
 import tensorflow as tf
 from keras.src import backend, layers, ops
 from keras.src.backend.common import KerasVariable
+from keras.src.backend.tensorflow import nn
 
-from tfdist.integrations.keras import active, step
+from tfdist.integrations.keras import active, step, weighing
 from tfdist.integrations.keras.patching import around
 
 
@@ -35,6 +36,7 @@ def install() -> None:
     around(layers.BatchNormalization, "call", _batch_normalization)
     around(layers.BatchNormalization, "_moments", _moments)
     around(KerasVariable, "assign", _assign)
+    around(nn, "_compute_moments_sync", _synchronized_moments)
 
 
 def _add_loss(original: Any, self: Any, loss: Any) -> Any:
@@ -95,7 +97,9 @@ def _assign_means(context: Any, updates: list[tuple[Any, tf.Tensor]], share: tf.
     if not updates:
         return
     # Statistics of no examples are NaN, and weigh nothing.
-    means = context.all_reduce(step.SUM, [step.times_share(value, share) for _, value in updates])
+    means = context.all_reduce(
+        step.SUM, [weighing.times_share(value, share) for _, value in updates]
+    )
     _assign_equal(context, [(v, mean) for (v, _), mean in zip(updates, means, strict=True)])
 
 
@@ -150,14 +154,26 @@ def _moments(original: Any, self: Any, inputs: Any, mask: Any) -> Any:
 
 def _synchronized_masked_moments(self: Any, context: Any, inputs: Any, mask: Any) -> Any:
     """Mean and variance of the valid entries of all replicas."""
-    axes = self._reduction_axes
+    axes, now = self._reduction_axes, step.current()
     valid = tf.cast(tf.broadcast_to(tf.expand_dims(mask, -1), tf.shape(inputs)), inputs.dtype)
     inputs = tf.where(valid > 0, inputs, 0)
-    total, count = context.all_reduce(
-        step.SUM, [tf.reduce_sum(inputs, axes, keepdims=True), tf.reduce_sum(valid, axes, True)]
-    )
+    totals = [tf.reduce_sum(inputs, axes, True), tf.reduce_sum(valid, axes, True)]
+    total, count = weighing.summed(context, now, totals)
     mean = total / (count + backend.epsilon())
-    squares = context.all_reduce(
-        step.SUM, tf.reduce_sum(tf.square(inputs - mean) * valid, axes, keepdims=True)
-    )
+    squares = tf.reduce_sum(tf.square(inputs - mean) * valid, axes, keepdims=True)
+    (squares,) = weighing.summed(context, now, [squares])
     return ops.squeeze(mean), ops.squeeze(squares / (count + backend.epsilon()))
+
+
+def _synchronized_moments(original: Any, x: Any, axes: Any, keepdims: bool) -> Any:
+    """Mean and variance over all replicas, met once."""
+    context = active.several_replicas()
+    if context is None:
+        return original(x, axes, keepdims)
+    sums = [tf.reduce_sum(v, axes, keepdims=True) for v in (x, tf.square(x), tf.ones_like(x))]
+    total, squares, count = weighing.summed(context, step.current(), sums)
+    mean = tf.math.divide_no_nan(total, count)
+    variance = tf.maximum(tf.math.divide_no_nan(squares, count) - tf.square(mean), 0.0)
+    if keepdims:
+        return mean, variance
+    return tf.squeeze(mean, axes), tf.squeeze(variance, axes)

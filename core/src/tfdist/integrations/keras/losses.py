@@ -13,7 +13,7 @@ import tensorflow as tf
 from keras.src import ops
 from keras.src.losses import loss as loss_module
 
-from tfdist.integrations.keras import active, step
+from tfdist.integrations.keras import active, step, weighing
 from tfdist.integrations.keras.patching import around
 
 _MEANS = ("mean", "sum_over_batch_size")
@@ -35,6 +35,8 @@ def install() -> None:
     around(loss_module, "scale_loss_for_distribution", _scale)
     around(loss_module, "unscale_loss_for_distribution", _unscale)
     around(loss_module.Loss, "__call__", _loss_call)
+    around(tf.nn, "compute_average_loss", _scaled_by_user)
+    around(tf.nn, "scale_regularization_loss", _unscaled_regularization)
 
 
 def _loss_call(
@@ -51,7 +53,7 @@ def _loss_call(
     # In a user's train_step the loss goes straight to the tape; in compute_loss it is one of
     # several terms, weighed together at its end.
     is_whole = now is not None and now.loss_depth == 0 and loss.shape.rank == 0
-    return now.weigh(loss) if now is not None and is_whole else loss
+    return weighing.loss(now, loss) if now is not None and is_whole else loss
 
 
 def _reduce_values(
@@ -103,7 +105,7 @@ def _scalar_contribution(context: tf.distribute.ReplicaContext, value: Any) -> A
     if _call.batch_size is None:
         return value
     share = tf.math.divide_no_nan(_call.batch_size, context.all_reduce(step.SUM, _call.batch_size))
-    return step.times_share(tf.where(_call.batch_size > 0, value, tf.zeros_like(value)), share)
+    return weighing.times_share(tf.where(_call.batch_size > 0, value, tf.zeros_like(value)), share)
 
 
 def _size(values: Any) -> tf.Tensor:
@@ -131,3 +133,16 @@ def _unscale(original: Any, value: Any) -> Any:
     if context is None or step.current() is not None:
         return value if step.current() is not None else original(value)
     return context.all_reduce(step.SUM, value)
+
+
+def _scaled_by_user(original: Any, *args: Any, **kwargs: Any) -> Any:
+    """What TensorFlow scales to be summed over the replicas is made local again in a step."""
+    loss = original(*args, **kwargs)
+    now = step.current()
+    if now is None or loss.shape.rank != 0:
+        return loss
+    return tf.math.divide_no_nan(loss, tf.cast(now.share, loss.dtype))
+
+
+def _unscaled_regularization(original: Any, regularization_loss: Any) -> Any:
+    return regularization_loss if step.current() is not None else original(regularization_loss)

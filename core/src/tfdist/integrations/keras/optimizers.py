@@ -19,7 +19,7 @@ from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 from keras.src.optimizers.multi_optimizer import MultiOptimizer
 
 from tfdist.errors import ContextError
-from tfdist.integrations.keras import active, step
+from tfdist.integrations.keras import active, step, weighing
 from tfdist.integrations.keras.patching import around
 
 
@@ -47,7 +47,7 @@ def _apply(original: Any, self: Any, grads: Any, trainable_variables: Any = None
     variables = None if trainable_variables is None else list(trainable_variables)
     if active.merges_updates(context.strategy):
         # Across the replicas there is one copy to update, from gradients reduced to its device.
-        grads = _of_present(grads)
+        grads = _to_be_summed(grads)
         return context.merge_call(_apply_once, args=(original, self, grads, variables))
     if context.num_replicas_in_sync > 1:
         grads = _summed(context, self, grads, variables)
@@ -62,7 +62,7 @@ def _summed(
     if not present:
         return grads
     result = list(grads)
-    reduced = context.all_reduce(step.SUM, _of_present([grads[i] for i in present]))
+    reduced = context.all_reduce(step.SUM, _to_be_summed([grads[i] for i in present]))
     targets = optimizer._trainable_variables if variables is None else variables
     for i, grad in zip(present, reduced, strict=True):
         # Such a variable takes its "gradient" as its new value: the mean of what replicas propose.
@@ -71,13 +71,13 @@ def _summed(
     return result
 
 
-def _of_present(grads: list[Any]) -> list[Any]:
-    """Gradients, with what a replica without examples made of nothing set to zero."""
+def _to_be_summed(grads: list[Any]) -> list[Any]:
+    """Gradients of a step, with this replica's share applied; others as they are."""
     now = step.current()
     some = [i for i, grad in enumerate(grads) if grad is not None]
     if now is None or not some:
         return grads
-    values = now.present([_values(grads[i]) for i in some])
+    values = weighing.gradients(now, [_values(grads[i]) for i in some])
     result = list(grads)
     for i, value in zip(some, values, strict=True):
         result[i] = _with_values(grads[i], value)

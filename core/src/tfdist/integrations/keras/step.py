@@ -3,14 +3,13 @@
 Within a step, a loss is *local*: the mean over the examples of this replica. ``share`` is the part
 of the global batch that these examples are, so the sum over the replicas of ``share * local`` is
 the mean over the global batch, uneven and empty shares included. Code written for one device then
-needs no change: it computes means, and the weighting happens once, where the loss is handed to the
-gradient tape (``weigh``) and where values leave the step (``globalize``).
+needs no change: it computes means, and they are weighed once (see ``weighing``).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +27,8 @@ class Step:
     Args:
         context: The replica context.
         data: This replica's part of the global batch, as it comes from the dataset.
+        weighs_gradients: Whether shares are applied to gradients, not to the loss: where the user
+            wrote the step, and with it the way from the loss to the gradients.
 
     Attributes:
         batch_size: Number of local examples, a float32 scalar.
@@ -35,10 +36,14 @@ class Step:
         loss_depth: How many ``compute_loss`` are being executed, each inside the one before.
         reading: Whether metric variables currently show their sums over the replicas.
         deferred: Updates of moving averages, by variable, that wait for the end of the step.
+        global_values: Values that are known to be the same on all replicas.
     """
 
-    def __init__(self, context: tf.distribute.ReplicaContext, data: Any) -> None:
+    def __init__(
+        self, context: tf.distribute.ReplicaContext, data: Any, weighs_gradients: bool = False
+    ) -> None:
         self.context = context
+        self.weighs_gradients = weighs_gradients
         self.batch_size = batch_size(data)
         sizes = _sizes_of_all(context, self.batch_size)
         self.share = tf.math.divide_no_nan(self.batch_size, tf.reduce_sum(sizes))
@@ -46,8 +51,8 @@ class Step:
         self.loss_depth = 0
         self.reading = False
         self.deferred: dict[int, tuple[Any, tf.Tensor]] = {}
+        self.global_values: list[Any] = []
         self._graph = active.current_graph()
-        self._global: list[Any] = []
 
     def can_meet(self) -> bool:
         """Whether the calling code is where replicas can meet: not inside control flow."""
@@ -70,50 +75,9 @@ class Step:
         an_example = tf.cast(rows, tf.float64) / tf.cast(tf.maximum(self.batch_size, 1), tf.float64)
         return tf.cast(tf.round(tf.cast(self._first_example, tf.float64) * an_example), tf.int64)
 
-    def weigh(self, loss: Any) -> Any:
-        """The local loss with the gradient of its share of the global loss.
-
-        A loss that is not a scalar is differentiated as a sum, so it needs no weight.
-        """
-        loss = tf.convert_to_tensor(loss)
-        if loss.shape.rank != 0:
-            return loss
-
-        @tf.custom_gradient
-        def weighted(x: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-            # A mean over no examples is NaN on a replica that got none.
-            present = tf.where(self.batch_size > 0, x, tf.zeros_like(x))
-            return present, lambda grad: grad * tf.cast(self.share, grad.dtype)
-
-        return weighted(loss)
-
-    def present(self, tensors: list[tf.Tensor]) -> list[tf.Tensor]:
-        """The tensors; zeros on a replica that got no examples, where they may be NaN."""
-        return tf.cond(
-            self.batch_size > 0,
-            lambda: [tf.identity(v) for v in tensors],
-            lambda: [tf.zeros_like(v) for v in tensors],
-        )
-
     def mark_global(self, structure: Any) -> None:
         """Notes that values are the same on all replicas already."""
-        self._global.extend(tree.flatten(structure))
-
-    def globalize(self, outputs: Any) -> Any:
-        """Outputs of a step, with each local floating-point scalar made the mean over all examples.
-
-        Cost: one all-reduce of the scalars that are not global already.
-        """
-        known = {id(v) for v in self._global}
-        flat = tree.flatten(outputs)
-        local = [i for i, v in enumerate(flat) if id(v) not in known and _is_float_scalar(v)]
-        if local:
-            reduced = self.context.all_reduce(
-                SUM, [times_share(flat[i], self.share) for i in local]
-            )
-            for i, value in zip(local, reduced, strict=True):
-                flat[i] = value
-        return tree.pack_sequence_as(outputs, flat)
+        self.global_values.extend(tree.flatten(structure))
 
 
 class _Current(threading.local):
@@ -139,12 +103,6 @@ def entered(step: Step) -> Iterator[Step]:
         _current.step = previous
 
 
-def times_share(value: Any, share: tf.Tensor) -> tf.Tensor:
-    """``value * share``; 0 where the share is 0, even if the value is NaN."""
-    value = tf.convert_to_tensor(value)
-    return tf.math.multiply_no_nan(value, tf.cast(share, value.dtype))
-
-
 def batch_size(data: Any) -> tf.Tensor:
     """Leading dimension of the first leaf that has one, as a float32 scalar; else 1."""
     for leaf in tree.flatten(data):
@@ -161,7 +119,3 @@ def _sizes_of_all(context: tf.distribute.ReplicaContext, size: tf.Tensor) -> tf.
     """The batch sizes of all replicas, in their order."""
     own = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync) * size
     return context.all_reduce(SUM, own)
-
-
-def _is_float_scalar(value: Any) -> bool:
-    return tf.is_tensor(value) and value.dtype.is_floating and value.shape.rank == 0

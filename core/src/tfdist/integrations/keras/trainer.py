@@ -11,7 +11,7 @@ from keras.src import tree
 from keras.src.backend.tensorflow import trainer as tf_trainer
 from keras.src.trainers.trainer import Trainer
 
-from tfdist.integrations.keras import active, batches, layers, step
+from tfdist.integrations.keras import active, batches, layers, step, weighing
 from tfdist.integrations.keras.building import first_share, require_scope
 from tfdist.integrations.keras.patching import around
 
@@ -48,7 +48,7 @@ def compute_loss(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         loss = original(self, *args, **kwargs)
     finally:
         now.loss_depth -= 1
-    return loss if now.loss_depth else now.weigh(loss)
+    return loss if now.loss_depth else weighing.loss(now, loss)
 
 
 def _make_function(original: Any, self: Any, step_function: Callable[[Any], Any]) -> Any:
@@ -59,9 +59,11 @@ def _make_function(original: Any, self: Any, step_function: Callable[[Any], Any]
         if "compute_loss" in vars(cls):
             around(cls, "compute_loss", compute_loss)
 
+    is_own = type(self).train_step is not tf_trainer.TensorFlowTrainer.train_step
+
     @functools.wraps(step_function)
     def replica_step(data: Any) -> Any:
-        return _run_step(step_function, data)
+        return _run_step(step_function, data, is_own)
 
     function = original(self, replica_step)
 
@@ -73,14 +75,14 @@ def _make_function(original: Any, self: Any, step_function: Callable[[Any], Any]
     return on_distributed_batches
 
 
-def _run_step(step_function: Callable[[Any], Any], data: Any) -> Any:
+def _run_step(step_function: Callable[[Any], Any], data: Any, is_own: bool = False) -> Any:
     context = active.several_replicas()
     if context is None:
         return step_function(data)
-    with step.entered(step.Step(context, data)) as now:
+    with step.entered(step.Step(context, data, is_own)) as now:
         outputs = step_function(data)
         layers.flush(now)
-        return now.globalize(outputs)
+        return weighing.globalize(now, outputs)
 
 
 def _split_each(iterator: Iterable[Any], strategy: tf.distribute.Strategy) -> Iterator[Any]:
