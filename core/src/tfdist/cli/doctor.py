@@ -34,11 +34,12 @@ def _show(report: Report) -> None:
     show_fields([("devices", ", ".join(report.devices) or "unknown, as TensorFlow is missing")])
     if strategy := os.environ.get("TFDIST_STRATEGY"):
         show_fields([("TFDIST_STRATEGY", strategy)])
-    click.echo()
-    show_table(
-        ("offer", "name", "distribution", "here"),
-        [(each.kind, each.name, each.distribution, each.text) for each in report.verdicts],
-    )
+    if report.verdicts:
+        click.echo()
+        show_table(
+            ("offer", "name", "distribution", "here"),
+            [(each.kind, each.name, each.distribution, each.text) for each in report.verdicts],
+        )
     click.echo()
     for problem in report.problems:
         click.echo(f"Problem: {problem}")
