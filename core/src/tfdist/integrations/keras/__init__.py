@@ -12,6 +12,7 @@ import keras
 from packaging.version import Version
 
 from tfdist.integrations.keras import (
+    accumulators,
     draws,
     layers,
     losses,
@@ -42,6 +43,6 @@ def install() -> None:
             version,
             *_TRIED,
         )
-    for part in (losses, metrics, optimizers, layers, draws, trainer, resume):
+    for part in (losses, metrics, optimizers, accumulators, layers, draws, trainer, resume):
         part.install()
     replica_thread_state.register(thread_state.carrier)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -33,6 +34,12 @@ def _compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     strategy: Any = getattr(self, "_distribute_strategy", None)
     if not active.is_ours(strategy) or active.replica_context() is not None:
         return original(self, *args, **kwargs)
+    if kwargs.get("jit_compile") is True and strategy.num_replicas_in_sync > 1:
+        warnings.warn(
+            "`jit_compile=True` is ignored: XLA cannot compile a step of several replicas.",
+            stacklevel=3,
+        )
+        kwargs["jit_compile"] = False
     # What compile() makes from names and numbers belongs to the model's strategy.
     with strategy.scope():
         return original(self, *args, **kwargs)
