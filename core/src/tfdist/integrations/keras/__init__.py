@@ -26,8 +26,8 @@ from tfdist.replica import thread_state as replica_thread_state
 
 __all__ = ["install"]
 
-# Tried with 3.10 to 3.15. Beyond, Keras's insides may differ: say so, once.
-_TRIED = (Version("3.10"), Version("3.16"))
+# Tried with 3.12 and 3.15. Beyond, Keras's insides may differ: say so, once.
+_TRIED = (Version("3.12"), Version("3.16"))
 
 _log = logging.getLogger(__name__)
 

@@ -7,6 +7,8 @@ with one copy for all, they are done once, across the replicas.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +18,6 @@ from keras.src.backend.tensorflow.core import Variable
 from keras.src.backend.tensorflow.optimizer import TFOptimizer
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
-from keras.src.optimizers.multi_optimizer import MultiOptimizer
 
 from tfdist.errors import ContextError
 from tfdist.integrations.keras import active, step, weighing
@@ -25,7 +26,7 @@ from tfdist.integrations.keras.patching import around
 
 def install() -> None:
     """Goes around ``apply`` and the parts of it that would meet other replicas again."""
-    for cls in (BaseOptimizer, LossScaleOptimizer, MultiOptimizer):
+    for cls in (BaseOptimizer, LossScaleOptimizer, *_newer_optimizers()):
         around(cls, "apply", _apply)
     around(LossScaleOptimizer, "_tf_apply", _loss_scale_tf_apply)
     around(BaseOptimizer, "_backend_apply_gradients", _backend_apply_gradients)
@@ -36,6 +37,13 @@ def install() -> None:
         TFOptimizer, "_backend_increment_gradient_accumulators", _increment_gradient_accumulators
     )
     around(Variable, "_direct_assign", _direct_assign)
+
+
+def _newer_optimizers() -> list[Any]:
+    """Optimizers with an ``apply`` of their own that only newer versions of Keras have."""
+    if importlib.util.find_spec("keras.src.optimizers.multi_optimizer") is None:
+        return []
+    return [importlib.import_module("keras.src.optimizers.multi_optimizer").MultiOptimizer]
 
 
 def _apply(original: Any, self: Any, grads: Any, trainable_variables: Any = None) -> Any:

@@ -134,9 +134,12 @@ def _reduce_per_replica(original: Any, values: Any, strategy: Any, reduction: st
         return original(values, strategy, reduction)
 
     def reduce(value: Any) -> Any:
-        if isinstance(value, tf.distribute.DistributedValues) and value.values[0].shape.rank == 0:
-            return value.values[0]
-        return original(value, strategy, reduction)
+        if not isinstance(value, tf.distribute.DistributedValues):
+            return value
+        first = value.values[0]
+        return (
+            first if len(getattr(first, "shape", ())) == 0 else original(value, strategy, reduction)
+        )
 
     return tree.map_structure(reduce, values)
 
