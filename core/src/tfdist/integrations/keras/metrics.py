@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
-from keras.src import backend, metrics, ops
+from keras.src import backend, metrics, ops, tree
 from keras.src.trainers.trainer import Trainer
 
-from tfdist.integrations.keras import step
+from tfdist.integrations.keras import active, step
 from tfdist.integrations.keras.patching import around, around_in_subclasses
 
 
@@ -26,7 +26,7 @@ def _result(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     if now is None or now.reading or not now.can_meet():
         return original(self, *args, **kwargs)
     with _aggregated_reads(now, self.variables):
-        result = original(self, *args, **kwargs)
+        result = _as_tensors(original(self, *args, **kwargs))
     now.mark_global(result)
     return result
 
@@ -34,11 +34,22 @@ def _result(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 def _get_metrics_result(original: Any, self: Any) -> Any:
     now = step.current()
     if now is None or now.reading or not now.can_meet():
-        return original(self)
-    with _aggregated_reads(now, [v for m in self.metrics for v in m.variables]):
         result = original(self)
+        return _as_tensors(result) if active.is_ours(self.distribute_strategy) else result
+    with _aggregated_reads(now, [v for m in self.metrics for v in m.variables]):
+        result = _as_tensors(original(self))
     now.mark_global(result)
     return result
+
+
+def _as_tensors(result: Any) -> Any:
+    """Reads variables that a metric returns as its result while they show their sums."""
+
+    def read(value: Any) -> Any:
+        is_variable = isinstance(value, (backend.Variable, tf.Variable))
+        return tf.convert_to_tensor(value) if is_variable else value
+
+    return tree.map_structure(read, result)
 
 
 @contextmanager
