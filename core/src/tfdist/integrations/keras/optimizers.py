@@ -70,7 +70,12 @@ def _summed(
     if not present:
         return grads
     result = list(grads)
-    reduced = context.all_reduce(step.SUM, _to_be_summed([grads[i] for i in present]))
+    summands = _to_be_summed([grads[i] for i in present])
+    if optimizer.gradient_accumulation_steps:
+        # One eager tensor that all replicas pass counts once in an all-reduce, as in TensorFlow;
+        # accumulated, each replica's counts, as in Keras.
+        summands = [_with_values(grad, tf.identity(_values(grad))) for grad in summands]
+    reduced = context.all_reduce(step.SUM, summands)
     targets = optimizer._trainable_variables if variables is None else variables
     for i, grad in zip(present, reduced, strict=True):
         # Such a variable takes its "gradient" as its new value: the mean of what replicas propose.
