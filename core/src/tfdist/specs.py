@@ -6,6 +6,7 @@ so a program may list every strategy that is installed without importing TensorF
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from attrs import Attribute, field, frozen
 
@@ -35,7 +36,7 @@ def _check_target(record: object, attribute: "Attribute[str]", value: str) -> No
 
 def _check_pattern(
     record: object,
-    attribute: "Attribute[object]",
+    attribute: "Attribute[Any]",
     value: object,
     pattern: re.Pattern[str],
     what: str,

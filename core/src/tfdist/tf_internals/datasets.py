@@ -96,7 +96,7 @@ def _function_reads_files(dataset: Any) -> bool:
 
 
 def _constant_strings(dataset: Any) -> list[str]:
-    found = []
+    found: list[str] = []
     for tensor in getattr(dataset, "_tensors", ()):
         value = tf.get_static_value(tensor) if tensor.dtype == tf.string else None
         if value is not None:
