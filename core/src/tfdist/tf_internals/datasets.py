@@ -87,7 +87,7 @@ def constant_filenames(dataset: Any) -> list[str]:
 def _function_reads_files(dataset: Any) -> bool:
     """Whether the function of an interleave or flat_map makes a dataset that reads files."""
     function = getattr(getattr(dataset, "_map_func", None), "function", None)
-    if not hasattr(function, "graph"):
+    if function is None or not hasattr(function, "graph"):
         return False
     graph = function.graph.as_graph_def()
     # Readers put the one that opens a file into a function of their own.
