@@ -1,1 +1,1 @@
-
+"""Strategies, and the parts they are put together from."""

@@ -2,7 +2,7 @@
 
 from tensorflow.python.distribute import device_util
 
-# Canonical full device names ("/job:localhost/replica:0/task:0/device:CPU:0") for short ones. (2.21)
+# Canonical full device names ("/job:localhost/replica:0/task:0/device:CPU:0"). (2.21)
 canonicalize_device = device_util.canonicalize
 # The same with parts that are missing taken from the device in force. (2.21)
 resolve_device = device_util.resolve

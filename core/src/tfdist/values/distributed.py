@@ -87,7 +87,7 @@ class PerReplicaSpec(tf.TypeSpec):
 
     __slots__ = ("_value_specs",)
 
-    value_type = property(lambda self: PerReplica)
+    value_type = property(lambda _: PerReplica)
 
     def __init__(self, *value_specs: Any) -> None:
         self._value_specs = tuple(value_specs)

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfdist.errors import ValueMismatchError
-from tfdist.values.distributed import DistributedValues, PerReplica
+from tfdist.values.distributed import PerReplica
 
 
 def is_distributed_variable(value: Any) -> bool:
@@ -33,9 +33,9 @@ def select_replica(replica_id: int, structure: Any) -> Any:
     """
 
     def pick(value: Any) -> Any:
-        if isinstance(value, DistributedValues) and not is_distributed_variable(value):
-            return value.values[replica_id]
-        if isinstance(value, tf.distribute.DistributedValues) and not is_distributed_variable(value):
+        if is_distributed_variable(value):
+            return value
+        if isinstance(value, tf.distribute.DistributedValues):
             return value._values[replica_id]
         return value
 
