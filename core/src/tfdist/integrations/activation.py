@@ -18,7 +18,7 @@ def activate() -> None:
 
     Cheap after the first call, and safe from any thread.
     """
-    if "tfdist.integrations.keras" in sys.modules or _waiting():
+    if _waiting():
         return
     with _lock:
         if "keras" in sys.modules:

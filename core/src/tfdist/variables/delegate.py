@@ -172,7 +172,7 @@ class DelegatingVariable(SavedLikeAVariable, tf.Variable, variables.CoreTensor):
         return self.read_value().numpy()
 
     def __array__(self, dtype: Any = None, **_: Any) -> Any:
-        # NumPy 2 passes copy=; read from devices is always one.
+        # NumPy 2 passes `copy`; what is read from devices is always one.
         return np.asarray(self.numpy(), dtype)
 
     def __float__(self) -> float:

@@ -6,6 +6,7 @@ through to it for strategies that are not of tfdist.
 
 from __future__ import annotations
 
+import functools
 import logging
 
 import keras
@@ -32,6 +33,7 @@ _TRIED = (Version("3.12"), Version("3.16"))
 _log = logging.getLogger(__name__)
 
 
+@functools.cache
 def install() -> None:
     """Puts the integration in place, once; does nothing on backends other than TensorFlow."""
     if keras.backend.backend() != "tensorflow":
