@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tensorflow.python.checkpoint import tensor_callable
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import resource_variable_ops
 from tensorflow.python.saved_model import save_context, save_options
@@ -11,6 +12,9 @@ from tensorflow.python.trackable import base as trackable
 VARIABLE_VALUE_KEY = trackable.VARIABLE_VALUE_KEY
 # Fills the SavedModel's record of a variable.
 write_variable_proto = resource_variable_ops.write_object_proto_for_resource_variable
+# A tensor that is read only if it is saved: restoring needs no value, and there may be none yet.
+TensorCallable = tensor_callable.Callable
+# A variable without a value, for what a checkpoint or copy will fill.
 UninitializedVariable = resource_variable_ops.UninitializedVariable
 
 

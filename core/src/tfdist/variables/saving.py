@@ -24,9 +24,15 @@ class SavedLikeAVariable:
         return value
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
-        if tf.executing_eagerly() and not self.is_initialized():  # type: ignore[attr-defined]
-            return {saving.VARIABLE_VALUE_KEY: None}
-        return {saving.VARIABLE_VALUE_KEY: self._stored_value()}
+        primary = self._values[0]
+
+        def read() -> tf.Tensor | None:
+            if tf.executing_eagerly() and not self.is_initialized():  # type: ignore[attr-defined]
+                return None
+            return self._stored_value()
+
+        value = saving.TensorCallable(read, dtype=primary.dtype, device=primary.device)
+        return {saving.VARIABLE_VALUE_KEY: value}
 
     def _restore_from_tensors(self, restored: dict[str, tf.Tensor]) -> Any:
         value = self._restored_component(restored[saving.VARIABLE_VALUE_KEY])
