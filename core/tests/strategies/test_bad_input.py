@@ -99,3 +99,16 @@ def test_a_variable_of_another_strategy_is_not_colocated_with(strategy: Any) -> 
         strategy.extended.colocate_vars_with(outside),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("make_dataset_iterator", "experimental_distribute_dataset"),
+        ("make_input_fn_iterator", "distribute_datasets_from_function"),
+        ("experimental_run", "run"),
+    ],
+)
+def test_methods_of_tensorflow_1_say_what_to_use(strategy: Any, name: str, instead: str) -> None:
+    with pytest.raises(errors.OptionError, match=rf"Use {instead}\(\) instead"):
+        getattr(strategy, name)(None)

@@ -108,8 +108,8 @@ class ReplicaContext(tf.distribute.ReplicaContext):
         """
         flat = tf.nest.flatten(value)
         if any(isinstance(v, tf.IndexedSlices) for v in flat):
-            raise ValueMismatchError(
-                "Cannot all-gather tf.IndexedSlices. Dense tensors were expected. Gather its "
+            raise _SparseGatherError(
+                "Cannot all-gather tf.IndexedSlices: all_gather does not support IndexedSlices. Dense tensors were expected. Gather its "
                 "`values` and `indices`, or convert it with tf.convert_to_tensor()."
             )
         flat = [tf.convert_to_tensor(v) for v in flat]
@@ -145,6 +145,10 @@ class ReplicaContext(tf.distribute.ReplicaContext):
         self, var: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True
     ) -> Any:
         return self._strategy.extended._replica_ctx_update(var, fn, args, kwargs or {}, group)
+
+
+class _SparseGatherError(ValueMismatchError, NotImplementedError):
+    """Also what TensorFlow raises there."""
 
 
 def require_replica_context(what: str) -> tf.distribute.ReplicaContext:

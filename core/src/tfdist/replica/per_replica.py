@@ -213,7 +213,8 @@ class _Replica:
         self.call = _Call(fn, args, kwargs)
         if self.call.place.graph is not self._graph:
             raise ContextError(
-                f"Cannot let replica {self.index} meet the others here. It is inside control flow "
+                f"Cannot let replica {self.index} meet the others here: `merge_call` called while "
+                "defining a new graph. It is inside control flow "
                 "or a nested tf.function, which each replica builds for itself, while a meeting "
                 "(merge_call, all_reduce, an aggregating variable update) belongs to the step as a "
                 "whole. Move it out of the tf.cond, tf.while_loop or inner tf.function, or put "

@@ -133,3 +133,23 @@ class Strategy(tf.distribute.Strategy):
             "cross_device_ops": type(extended.cross_device_ops).__name__,
             "replicas": strategy.num_replicas_in_sync,
         }
+
+
+def _refused(name: str, instead: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OptionError(
+            f"Cannot call {name}(): it belongs to the sessions and iterators of TensorFlow 1, and "
+            f"a TensorFlow 2 method was expected. Use {instead}() instead."
+        )
+
+    refuse.__name__ = name
+    refuse.__doc__ = f"TensorFlow 1 only: refused, see ``{instead}``."
+    return refuse
+
+
+for _name, _instead in (
+    ("make_dataset_iterator", "experimental_distribute_dataset"),
+    ("make_input_fn_iterator", "distribute_datasets_from_function"),
+    ("experimental_run", "run"),
+):
+    setattr(Strategy, _name, _refused(_name, _instead))
