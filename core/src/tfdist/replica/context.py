@@ -109,7 +109,8 @@ class ReplicaContext(tf.distribute.ReplicaContext):
         flat = tf.nest.flatten(value)
         if any(isinstance(v, tf.IndexedSlices) for v in flat):
             raise _SparseGatherError(
-                "Cannot all-gather tf.IndexedSlices: all_gather does not support IndexedSlices. Dense tensors were expected. Gather its "
+                "Cannot all-gather tf.IndexedSlices: all_gather does not support IndexedSlices. "
+                "Dense tensors were expected. Gather its "
                 "`values` and `indices`, or convert it with tf.convert_to_tensor()."
             )
         flat = [tf.convert_to_tensor(v) for v in flat]
