@@ -94,3 +94,28 @@ def test_pickle_is_refused(cpu_devices: Devices) -> None:
         v = tf.Variable(1.0)
     with pytest.raises(tfdist.errors.ContextError, match="Cannot pickle variable"):
         pickle.dumps(v)
+
+
+def test_initializer_is_none_in_eager_mode(cpu_devices: Devices) -> None:
+    with mirrored(cpu_devices, 2).scope():
+        v = tf.Variable(1.0)
+    assert v.initializer is None
+    assert bool(v.is_initialized())
+
+
+def test_a_function_with_updates_of_all_copies_is_refused_by_saved_model(
+    cpu_devices: Devices, tmp_path: Path
+) -> None:
+    strategy = mirrored(cpu_devices, 2)
+    module = tf.Module()
+    with strategy.scope():
+        module.v = tf.Variable(1.0)
+
+    @tf.function
+    def update() -> tf.Tensor:
+        with strategy.scope():
+            module.v.assign_add(1.0)
+        return module.v.read_value()
+
+    with pytest.raises(ValueError, match="input_signature"):
+        tf.saved_model.save(module, str(tmp_path / "m"), signatures=update.get_concrete_function())

@@ -115,12 +115,17 @@ class DelegatingVariable(SavedLikeAVariable, tf.Variable, variables.CoreTensor):
 
     @property
     def initializer(self) -> Any:
-        """Initialises all components."""
-        return tf.group(*(v.initializer for v in self._values))
+        """Initializes all components; None in eager mode, where they have their values."""
+        ops = [v.initializer for v in self._values]
+        if saving.is_saving_plain() or None in ops:
+            return ops[0]
+        return tf.group(*ops)
 
     def is_initialized(self, name: str | None = None) -> Any:
         """Whether all components are: a scalar bool tensor."""
         result = self._primary.is_initialized()
+        if saving.is_saving_plain():
+            return result
         for value in self._values[1:]:
             result = tf.logical_and(result, value.is_initialized(), name=name)
         return result
