@@ -36,6 +36,6 @@ def mark_as_unsaveable() -> None:
     if ops.inside_function() and not save_context.in_save_context():
         ops.get_default_graph().mark_as_unsaveable(
             "The function uses variables of a strategy across replicas, which a SavedModel cannot "
-            "hold. Save a tf.function with an input_signature (f_with_input_signature) instead of a "
-            "concrete function."
+            "hold. Save a tf.function with an input_signature (as in f_with_input_signature) "
+            "instead of a concrete function."
         )
