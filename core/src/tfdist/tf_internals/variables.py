@@ -17,6 +17,11 @@ record_operation = record.record_operation
 inside_function = ops.inside_function
 
 
+def in_plain_graph() -> bool:
+    """Whether a graph of TensorFlow 1 is being built, which runs nothing by itself."""
+    return not context.executing_eagerly() and not ops.inside_function()
+
+
 def silent_copies() -> Any:
     """Lets eager ops take inputs of other devices without a word."""
     return context.device_policy(context.DEVICE_PLACEMENT_SILENT)

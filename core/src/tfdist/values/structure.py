@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfdist.errors import ValueMismatchError
+from tfdist.tf_internals import variables
 from tfdist.values.distributed import PerReplica
 
 
@@ -18,6 +19,9 @@ def is_distributed_variable(value: Any) -> bool:
 
 def variable_container(value: Any) -> Any:
     """The distributed variable that a component belongs to; else the value itself."""
+    if getattr(value, "_parent_op", None) is not None and variables.in_plain_graph():
+        # In a graph that sessions run, the assignment happens only if what it returned is fetched.
+        return value
     ref = getattr(value, "_distributed_container", None)
     if ref is None and isinstance(value, tf.Variable) and not is_distributed_variable(value):
         ref = getattr(value.handle, "_distributed_container", None)
