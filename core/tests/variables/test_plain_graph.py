@@ -19,3 +19,9 @@ def test_fetching_the_result_of_a_step_runs_its_assignments(
         session.run([x.initializer for x in v.values])
         session.run([tf.identity(x) for x in fetched])
         assert session.run([x.value() for x in v.values]) == [5.0, 5.0]
+
+
+def test_automatic_synchronization_is_on_write(cpu_devices: Callable[[int], list[str]]) -> None:
+    with tfdist.strategy("mirrored", devices=cpu_devices(2)).scope():
+        v = tf.Variable(1.0)
+    assert v.synchronization == tf.VariableSynchronization.ON_WRITE

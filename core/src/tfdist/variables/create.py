@@ -40,6 +40,8 @@ def create_mirrored(
         OptionError: The synchronization or aggregation cannot be used here.
     """
     synchronization, aggregation = _checked(kwargs)
+    if synchronization == _SYNC.AUTO:
+        kwargs["synchronization"] = _SYNC.ON_WRITE
     colocate_with = kwargs.pop("colocate_with", None)
     if colocate_with is not None and hasattr(colocate_with, "_devices"):
         devices = colocate_with._devices
