@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.process import ROOT, rounds
+from benchmarks.process import ROOT, Quantities, rounds
 from benchmarks.summary import Quantity, Row, headings, summarize, write_page
 
 QUANTITIES = (
@@ -42,12 +42,20 @@ def main(round_count: int, devices: int, steps: int, out: Path) -> None:
     notes = (
         f"A network of three dense layers (64, 256, 256, 10) with SGD, global batch 256, "
         f"{steps} steps in each of {round_count} rounds. The ratio is that of {CONTESTANTS[0]} to "
-        f"{CONTESTANTS[1]} within a round: below 1 is better for times, above 1 for rates."
+        f"{CONTESTANTS[1]} within a round: below 1 is better for times, above 1 for rates. "
+        f"{_same_work(measured)}"
     )
     console.print(_table(title, rows))
     console.print(notes)
     write_page(out, title, notes, CONTESTANTS, rows)
     console.print(f"Written: {out}")
+
+
+def _same_work(measured: list[dict[str, Quantities]]) -> str:
+    """How far apart the losses were: those who compute the same thing end in the same place."""
+    first, second = ([found[name]["loss"] for found in measured] for name in CONTESTANTS)
+    difference = max(abs(a - b) for a, b in zip(first, second, strict=True))
+    return f"Loss after the last step: {first[0]:.6f}, largest difference {difference:.1e}."
 
 
 def _table(title: str, rows: list[Row]) -> Table:

@@ -13,6 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from benchmarks.process import ROOT, Quantities
 
 _PACKAGES = (
@@ -101,7 +103,7 @@ def write_page(
 def _circumstances() -> list[tuple[str, str]]:
     module = Path(sys.argv[0]).stem
     command = shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]])
-    found = {d.metadata["Name"] for d in metadata.distributions()}
+    found = {canonicalize_name(d.metadata["Name"]) for d in metadata.distributions()}
     packages = [f"{name} {metadata.version(name)}" for name in _PACKAGES if name in found]
     return [
         ("command", f"`{command}`"),

@@ -95,7 +95,8 @@ def _print_notes(runs: list[Run], console: Console) -> None:
         "time rather than save it."
     )
     console.print(
-        "Same seed and same global batch, so the curves should coincide; largest difference: "
+        "Same seed and same global batch, so the curves should coincide, but for rounding, which "
+        "training magnifies. Largest difference: "
         f"loss {largest_difference(first.loss, second.loss):.1e}, "
         f"accuracy {largest_difference(first.test_accuracy, second.test_accuracy):.1e}."
     )

@@ -33,7 +33,8 @@ class ProgressBar(keras.callbacks.Callback):
 
 def results_table(runs: Sequence[Run]) -> Table:
     """One row a run."""
-    table = Table(title="Handwritten digits", box=box.SIMPLE_HEAVY)
+    # Fits into 80 columns.
+    table = Table(title="Handwritten digits", box=box.SIMPLE_HEAVY, collapse_padding=True)
     table.add_column("strategy", overflow="fold")
     for heading in ("devices", "examples/s", "first step", "loss", "test loss"):
         table.add_column(heading, justify="right")

@@ -58,7 +58,7 @@ def test_the_demo_writes_its_plot_and_fails_below_97_percent(tmp_path):
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 1, result.output
     assert "below the 97%" in result.output
-    assert "largest difference" in " ".join(result.output.split())
+    assert "Largest difference" in " ".join(result.output.split())
     assert (tmp_path / "new" / "digits.png").stat().st_size > 10_000
 
 
