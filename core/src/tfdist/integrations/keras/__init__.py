@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from tfdist.integrations.keras import (
     accumulators,
+    convolutions,
     draws,
     layers,
     losses,
@@ -45,6 +46,16 @@ def install() -> None:
             version,
             *_TRIED,
         )
-    for part in (losses, metrics, optimizers, accumulators, layers, draws, trainer, resume):
+    for part in (
+        losses,
+        metrics,
+        optimizers,
+        accumulators,
+        layers,
+        convolutions,
+        draws,
+        trainer,
+        resume,
+    ):
         part.install()
     replica_thread_state.register(thread_state.carrier)
