@@ -15,6 +15,7 @@ from packaging.version import Version
 from tfdist.integrations.keras import (
     accumulators,
     convolutions,
+    datasets,
     draws,
     layers,
     losses,
@@ -53,6 +54,7 @@ def install() -> None:
         accumulators,
         layers,
         convolutions,
+        datasets,
         draws,
         trainer,
         resume,
