@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from tfdist.errors import ContextError, ValueMismatchError
 from tfdist.replica import thread_state
 from tfdist.replica.context import ReplicaContext
 from tfdist.replica.created import CreatedVariables
+from tfdist.replica.hoisted import HoistedFunctions
 from tfdist.tf_internals import autograph, threads
 from tfdist.values import regroup, select_replica
 
@@ -37,7 +37,7 @@ class PerReplicaRunner:
     """Runs the replicas of one process one after the other, a thread each."""
 
     def __init__(self) -> None:
-        self._hoisted: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._hoisted = HoistedFunctions(_run)
 
     def run(
         self,
@@ -53,29 +53,13 @@ class PerReplicaRunner:
                 that do not fit together.
             ContextError: Replicas would have to meet inside control flow or a nested function.
         """
-        if isinstance(fn, tf.types.experimental.PolymorphicFunction):
-            return self._hoist(strategy, fn)(tuple(args), kwargs)
-        return _Run(strategy, autograph.convert(fn), args, kwargs).result()
+        if isinstance(fn, tf.types.experimental.PolymorphicFunction) and not fn._jit_compile:
+            return self._hoisted.run(strategy, fn, tuple(args), kwargs)
+        return _run(strategy, autograph.convert(fn), args, kwargs)
 
-    def _hoist(self, strategy: tf.distribute.Strategy, fn: Any) -> Callable[..., Any]:
-        """``run`` as one graph function around all replicas, instead of one inside each.
 
-        Replicas cannot meet inside a graph that one of them is still building.
-        """
-        hoisted = self._hoisted.get(fn)
-        if hoisted is None:
-            # The cache must not keep its own key alive, nor the strategy that owns the cache.
-            python_function, strategy_ref = fn.python_function, weakref.ref(strategy)
-
-            def run_all(args: Any, kwargs: Any) -> Any:
-                owner: Any = strategy_ref()
-                convert = autograph.convert(python_function)
-                with owner.scope():
-                    return _Run(owner, convert, args, kwargs).result()
-
-            hoisted = tf.function(run_all, reduce_retracing=fn._reduce_retracing)
-            self._hoisted[fn] = hoisted
-        return hoisted
+def _run(strategy: Any, fn: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
+    return _Run(strategy, fn, args, kwargs).result()
 
 
 class _Run:
