@@ -38,6 +38,8 @@ class DelegatingVariable(SavedLikeAVariable, tf.Variable, variables.CoreTensor):
         self._distribute_strategy = strategy
         self._aggregation = aggregation
         self._values = tuple(values)
+        # Loading a SavedModel into a graph of TensorFlow 1 puts the op that restores here.
+        self._initializer_op: Any = None
         self._common_name = self._primary.name.split(":")[0]
         for value in values:
             # The handle, because assignments return other objects with the same handle.
@@ -116,6 +118,8 @@ class DelegatingVariable(SavedLikeAVariable, tf.Variable, variables.CoreTensor):
     @property
     def initializer(self) -> Any:
         """Initializes all components; None in eager mode, where they have their values."""
+        if self._initializer_op is not None and not saving.is_saving_plain():
+            return self._initializer_op
         ops = [v.initializer for v in self._values]
         if saving.is_saving_plain() or None in ops:
             return ops[0]
