@@ -12,6 +12,10 @@ from tfdist.replica.current import current_replica_id
 from tfdist.tf_internals import type_specs
 
 
+class _NotInReplicaError(ContextError, ValueError):
+    """Also what TensorFlow raises there."""
+
+
 class DistributedValues(tf.distribute.DistributedValues):
     """Components by local replica id.
 
@@ -46,9 +50,9 @@ class DistributedValues(tf.distribute.DistributedValues):
         return self._get_cross_replica() if replica_id is None else self._values[replica_id]
 
     def _get_cross_replica(self) -> Any:
-        raise ContextError(
-            f"Cannot read one value of {type(self).__name__} in cross-replica context. "
-            f"It holds {len(self._values)} values, one a replica, and none of them stands for all. "
+        raise _NotInReplicaError(
+            f"Cannot read one value of {type(self).__name__}: not inside a replica context. It "
+            f"holds {len(self._values)} values, one a replica, and none of them stands for all. "
             "Use strategy.experimental_local_results(), strategy.reduce() or strategy.gather()."
         )
 
