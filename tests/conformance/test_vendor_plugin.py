@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_is_listed_beside_our_own(site):
     listing = run(site, "-c", "import tfdist.cli; tfdist.cli.main()", "strategies")
-    assert "ring" in listing
+    assert "ring_mirrored" in listing
     assert "tfdist-example-vendor 0.1.0" in listing
     assert "hierarchical_copy" in listing
 

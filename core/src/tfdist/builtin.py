@@ -22,7 +22,14 @@ def tfdist_strategies() -> list[StrategySpec]:
             aliases=("onedevice",),
             capabilities=Capabilities(
                 devices=("CPU", "GPU"),
-                collectives=("reduce", "batch_reduce", "broadcast", "gather", "all_reduce"),
+                collectives=(
+                    "reduce",
+                    "batch_reduce",
+                    "broadcast",
+                    "gather",
+                    "all_reduce",
+                    "all_gather",
+                ),
                 dtypes=("floating", "integer", "bool", "complex", "string"),
             ),
         )
