@@ -5,6 +5,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 import tfdist
+from tfdist.values import Mirrored
 
 
 def test_fetching_the_result_of_a_step_runs_its_assignments(
@@ -25,3 +26,9 @@ def test_automatic_synchronization_is_on_write(cpu_devices: Callable[[int], list
     with tfdist.strategy("mirrored", devices=cpu_devices(2)).scope():
         v = tf.Variable(1.0)
     assert v.synchronization == tf.VariableSynchronization.ON_WRITE
+
+
+def test_sessions_fetch_mirrored_values_as_one() -> None:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        value = Mirrored([tf.constant(2.0), tf.constant(2.0)])
+        assert session.run(value) == 2.0

@@ -141,6 +141,10 @@ class Mirrored(DistributedValues, tf.types.experimental.distributed.Mirrored):
     def _get_cross_replica(self) -> Any:
         return copy_on_current_device(self._values)
 
+    def _as_graph_element(self) -> Any:
+        # Sessions of TensorFlow 1 fetch it as one value.
+        return self._get()
+
 
 def copy_on_current_device(values: Sequence[Any]) -> Any:
     """The copy that lives on the current device, else the first one."""
