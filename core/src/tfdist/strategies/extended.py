@@ -18,6 +18,7 @@ from tfdist.replica.runner import ReplicaRunner
 from tfdist.tf_internals import contexts
 from tfdist.values import (
     Mirrored,
+    PerReplica,
     is_distributed_variable,
     regroup,
     select_replica,
@@ -241,8 +242,9 @@ class Extended(contexts.StrategyExtendedV1):
         flat = tf.nest.flatten(value)
         if self._num_replicas_in_sync == 1:
             return tf.nest.pack_sequence_as(value, flat)
+        contributions = [_Contribution(v) for v in flat]
         reduced = context.merge_call(
-            _all_reduce_flat, args=(as_reduce_op(reduce_op), flat, options)
+            _all_reduce_flat, args=(as_reduce_op(reduce_op), contributions, options)
         )
         return tf.nest.pack_sequence_as(value, reduced)
 
@@ -272,12 +274,21 @@ class Extended(contexts.StrategyExtendedV1):
         return tfdist_input.values_from_function(value_fn, self._container_strategy())
 
 
-def _all_reduce_flat(strategy: Any, reduce_op: Any, flat: Sequence[Any], options: Any) -> Any:
-    # One tensor that all replicas passed stands for the reduced value already.
-    differs = [isinstance(v, tf.distribute.DistributedValues) for v in flat]
-    pairs = [(v, v) for v, own in zip(flat, differs, strict=True) if own]
-    reduced = iter(strategy.extended.batch_reduce_to(reduce_op, pairs, options) if pairs else ())
-    return [next(reduced) if own else v for v, own in zip(flat, differs, strict=True)]
+class _Contribution:
+    """What one replica adds. Wrapped, for one tensor that all of them pass counts once for each.
+
+    Not an attrs class, which ``tf.nest`` would open.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _all_reduce_flat(
+    strategy: Any, reduce_op: Any, contributions: Sequence[PerReplica], options: Any
+) -> Any:
+    values = [PerReplica([c.value for c in own.values]) for own in contributions]
+    return strategy.extended.batch_reduce_to(reduce_op, [(v, v) for v in values], options)
 
 
 def _grouped(updates: Sequence[Any]) -> Any:

@@ -172,13 +172,14 @@ def aggregate(variable: Any, value: Any) -> Any:
     """
     if isinstance(value, tf.distribute.DistributedValues) and not isinstance(value, tf.Variable):
         raise _distributed_error(variable)
-    if variable.aggregation == _NONE or not (tf.is_tensor(value) or isinstance(value, tf.Variable)):
+    tensor_like = tf.is_tensor(value) or isinstance(value, (tf.Variable, tf.IndexedSlices))
+    if variable.aggregation == _NONE or (variable.aggregation == _FIRST and not tensor_like):
         return value
     if variable.aggregation == _MEAN and not variable.dtype.is_floating:
         raise _mean_error(variable)
     context = tf.distribute.get_replica_context()
     if not isinstance(value, tf.IndexedSlices):
-        value = tf.convert_to_tensor(value)
+        value = tf.convert_to_tensor(value, None if tensor_like else variable.dtype)
     if variable.aggregation == _FIRST:
         return context.merge_call(_share_first, args=(value,))
     (reduced,) = variable.distribute_strategy.extended._replica_ctx_all_reduce(

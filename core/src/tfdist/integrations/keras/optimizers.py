@@ -72,16 +72,23 @@ def _summed(
     result = list(grads)
     summands = _to_be_summed([grads[i] for i in present])
     if optimizer.gradient_accumulation_steps:
-        # One eager tensor that all replicas pass counts once in an all-reduce, as in TensorFlow;
-        # accumulated, each replica's counts, as in Keras.
-        summands = [_with_values(grad, tf.identity(_values(grad))) for grad in summands]
-    reduced = context.all_reduce(step.SUM, summands)
+        reduced = context.all_reduce(step.SUM, summands)
+    else:
+        # One tensor that all replicas pass as gradient counts once, as Keras's tests expect.
+        reduced = context.merge_call(_sum_once, args=(summands,))
     targets = optimizer._trainable_variables if variables is None else variables
     for i, grad in zip(present, reduced, strict=True):
         # Such a variable takes its "gradient" as its new value: the mean of what replicas propose.
         overwrites = optimizer._overwrite_variable_with_gradient(targets[i])
         result[i] = grad / context.num_replicas_in_sync if overwrites else grad
     return result
+
+
+def _sum_once(strategy: Any, grads: Sequence[Any]) -> list[Any]:
+    own = [isinstance(grad, tf.distribute.DistributedValues) for grad in grads]
+    pairs = [(grad, grad) for grad, differs in zip(grads, own, strict=True) if differs]
+    reduced = iter(strategy.extended.batch_reduce_to(step.SUM, pairs) if pairs else ())
+    return [next(reduced) if differs else grad for grad, differs in zip(grads, own, strict=True)]
 
 
 def _to_be_summed(grads: list[Any]) -> list[Any]:
