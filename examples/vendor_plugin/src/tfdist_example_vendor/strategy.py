@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from tfdist.replica.per_replica import PerReplicaRunner
 from tfdist.strategies import Parts, Strategy, check_devices, default_devices
 from tfdist.variables import create_mirrored
-from tfdist_example_vendor.ring import RingAllReduce
+
+from .ring import RingAllReduce
 
 
 class RingStrategy(Strategy):
