@@ -112,3 +112,28 @@ def test_a_variable_of_another_strategy_is_not_colocated_with(strategy: Any) -> 
 def test_methods_of_tensorflow_1_say_what_to_use(strategy: Any, name: str, instead: str) -> None:
     with pytest.raises(errors.OptionError, match=rf"Use {instead}\(\) instead"):
         getattr(strategy, name)(None)
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_values_of_another_strategy(strategy: Any, cpu_devices: Devices, count: int) -> None:
+    other = tfdist.strategy("mirrored", devices=cpu_devices(count))
+    theirs = other.run(lambda: tf.ones([1]))
+    with other.scope():
+        v = tf.Variable(1.0)
+    calls = {
+        "run": lambda: strategy.run(tf.identity, args=(theirs,)),
+        "run with": lambda: strategy.run(tf.identity, args=(v,)),
+        "reduce": lambda: strategy.reduce("SUM", theirs, axis=None),
+        "gather": lambda: strategy.gather(theirs, axis=0),
+    }
+    for name, call in calls.items():
+        with pytest.raises(errors.ValueMismatchError, match=f"Cannot {name}.*2 replicas"):
+            call()
+
+
+def test_what_was_chosen_is_logged(cpu_devices: Devices, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "tfdist"):
+        tfdist.strategy("mirrored", devices=cpu_devices(2), cross_device_ops="hierarchical_copy")
+    (line,) = [r.message for r in caplog.records if "MirroredStrategy:" in r.message]
+    assert "MirroredStrategy: 2 replicas on /job:localhost/replica:0/task:0/device:CPU:0" in line
+    assert "HierarchicalCopyAllReduce" in line

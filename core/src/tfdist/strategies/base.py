@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from tfdist.errors import OptionError, ValueMismatchError
 from tfdist.replica.reduce_ops import as_reduce_op
 from tfdist.strategies.extended import Extended, Parts
 from tfdist.values import PerReplica
+
+_log = logging.getLogger(__name__)
 
 
 class Strategy(tf.distribute.Strategy):
@@ -24,6 +27,15 @@ class Strategy(tf.distribute.Strategy):
     def __init__(self, parts: Parts) -> None:
         integrations.activate()
         super().__init__(Extended(self, parts))
+        _log.info(
+            "strategy %s: %d replicas on %s, variables on %s, cross-device ops %s, runner %s",
+            type(self).__name__,
+            len(parts.worker_devices),
+            ", ".join(parts.worker_devices),
+            ", ".join(parts.parameter_devices),
+            type(parts.cross_device_ops).__name__,
+            type(parts.runner).__name__,
+        )
 
     def scope(self) -> Any:
         """Makes this the current strategy: variables created inside belong to it."""
@@ -66,6 +78,7 @@ class Strategy(tf.distribute.Strategy):
                 f"Cannot run with options={options!r}. tf.distribute.RunOptions was expected. Pass "
                 "one, or None."
             )
+        self._require_own((args, kwargs), "run")
         with self.scope():
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs or {})
 
@@ -86,6 +99,7 @@ class Strategy(tf.distribute.Strategy):
         Cost: one reduction of the value's bytes. Runs on: the host.
         """
         reduce_op = as_reduce_op(reduce_op)
+        self._require_own(value, "reduce")
         if axis is None:
             return self.extended._reduce(reduce_op, value)
         if not isinstance(axis, (int, tuple, list)):
@@ -94,6 +108,45 @@ class Strategy(tf.distribute.Strategy):
                 "expected. Pass None to reduce over the replicas only."
             )
         return tf.nest.map_structure(lambda v: self._reduce_axis(reduce_op, v, axis), value)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """Concatenates a value of all replicas along an axis.
+
+        Args:
+            value: A per-replica value of dense tensors of equal rank and dtype; sizes may differ
+                along ``axis`` only.
+            axis: The axis to concatenate along, ``0 <= axis < rank``.
+
+        Returns:
+            One tensor, in the order of the replica ids.
+
+        Raises:
+            ValueMismatchError: The replicas' values do not fit together.
+
+        Cost: one gather of the value's bytes. Runs on: the host.
+        """
+        self._require_own(value, "gather")
+        return super().gather(value, axis)
+
+    def _require_own(self, structure: Any, action: str) -> None:
+        count = self.extended._num_local_replicas
+        for value in tf.nest.flatten(structure):
+            if not isinstance(value, tf.distribute.DistributedValues):
+                continue
+            if isinstance(value, tf.Variable):
+                owner = getattr(value, "distribute_strategy", None)
+                if owner is None or owner is self:
+                    continue
+                seen = f"variable {value.name!r} of another strategy"
+            elif len(value._values) == count:
+                continue
+            else:
+                seen = f"{type(value).__name__} with {len(value._values)} values"
+            raise ValueMismatchError(
+                f"Cannot {action} with a {seen}. {type(self).__name__} has {count} replicas, and "
+                "values of this strategy were expected. Make the values with the strategy that "
+                "uses them."
+            )
 
     def _reduce_axis(self, reduce_op: Any, value: Any, axis: Any) -> tf.Tensor:
         results = self.experimental_local_results(value)
