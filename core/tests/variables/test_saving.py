@@ -46,6 +46,30 @@ def test_checkpoint_to_plain_and_other_counts(
     assert [x.numpy() for x in w.values] == [share] * count
 
 
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.uint8, tf.float32, tf.complex64])
+@pytest.mark.parametrize("count", [2, 4])
+def test_a_sum_that_does_not_divide_is_kept(
+    cpu_devices: Devices, tmp_path: Path, dtype: tf.DType, count: int
+) -> None:
+    strategy = mirrored(cpu_devices, count)
+    with strategy.scope():
+        assigned = tf.Variable(tf.constant(0, dtype), **ON_READ)
+        assigned.assign(tf.constant(7, dtype))
+        restored = tf.Variable(tf.constant(0, dtype), **ON_READ)
+    assert assigned.numpy() == 7
+    path = tf.train.Checkpoint(v=tf.Variable(tf.constant(7, dtype))).save(str(tmp_path / "plain"))
+    tf.train.Checkpoint(v=restored).restore(path).assert_consumed()
+    assert restored.numpy() == 7
+    assert restored.dtype == dtype
+
+
+def test_a_negative_sum_that_does_not_divide_is_kept(cpu_devices: Devices) -> None:
+    with mirrored(cpu_devices, 4).scope():
+        v = tf.Variable(0, **ON_READ)
+        v.assign(-7)
+    assert v.numpy() == -7
+
+
 def test_checkpoint_of_the_framework_s_own_strategy(cpu_devices: Devices, tmp_path: Path) -> None:
     theirs = tf.distribute.MirroredStrategy(cpu_devices(2))
     with theirs.scope():

@@ -138,12 +138,12 @@ class SyncOnReadVariable(DistributedVariable):
         if self._aggregation == _SUM:
             if method != "assign":
                 raise _delta_error(self, method)
-            value = self._restored_component(tf.convert_to_tensor(value, self.dtype))
+            value = tf.convert_to_tensor(value, self.dtype)
         read_value = kwargs.pop("read_value", True)
         updates = []
-        for component in self._values:
+        for component, share in zip(self._values, self._shares(value), strict=True):
             with tf.device(component.device):
-                updates.append(getattr(component, method)(value, read_value=False, **kwargs))
+                updates.append(getattr(component, method)(share, read_value=False, **kwargs))
         update = tf.group(*[u for u in updates if u is not None])
         if not read_value:
             return update
@@ -156,11 +156,15 @@ class SyncOnReadVariable(DistributedVariable):
                 return self._primary.read_value()
             return tf.identity(self._read_cross_replica())
 
-    def _restored_component(self, value: tf.Tensor) -> tf.Tensor:
-        """A sum is split over the components, so that reading gives it back exactly."""
+    def _shares(self, value: tf.Tensor) -> list[tf.Tensor]:
+        """A sum is split over the components; of an integer the first also gets what is left."""
         if self._aggregation != _SUM:
-            return value
-        return tf.cast(value / len(self._values), self.dtype)
+            return super()._shares(value)
+        count = len(self._values)
+        if not self.dtype.is_integer:
+            return [value / count] * count
+        share = value // count
+        return [value - share * (count - 1)] + [share] * (count - 1)
 
 
 def aggregate(variable: Any, value: Any) -> Any:

@@ -19,9 +19,9 @@ class SavedLikeAVariable:
         with tf.device(self._primary.device), self._in_strategy():  # type: ignore[attr-defined]
             return tf.identity(self._read())  # type: ignore[attr-defined]
 
-    def _restored_component(self, value: tf.Tensor) -> tf.Tensor:
-        """What each component gets of a stored value."""
-        return value
+    def _shares(self, value: tf.Tensor) -> list[tf.Tensor]:
+        """What each component gets of a value for the whole variable."""
+        return [value] * len(self._values)
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
         primary = self._values[0]
@@ -35,11 +35,11 @@ class SavedLikeAVariable:
         return {saving.VARIABLE_VALUE_KEY: value}
 
     def _restore_from_tensors(self, restored: dict[str, tf.Tensor]) -> Any:
-        value = self._restored_component(restored[saving.VARIABLE_VALUE_KEY])
+        shares = self._shares(restored[saving.VARIABLE_VALUE_KEY])
         assigned = []
-        for component in self._values:
+        for component, share in zip(self._values, shares, strict=True):
             with tf.device(component.device):
-                assigned.append(component.assign(tf.identity(value), read_value=False))
+                assigned.append(component.assign(tf.identity(share), read_value=False))
         return tf.group(*assigned)
 
     def _copy_trackable_to_cpu(self, object_map: Any) -> None:
