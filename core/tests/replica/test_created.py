@@ -32,7 +32,10 @@ def test_all_replicas_get_what_the_first_made(strategy: Any) -> None:
 
 
 def test_numbers_that_make_names_unique_do_not_matter(strategy: Any) -> None:
-    strategy.run(lambda: tf.Variable(1.0, name=f"layer_{replica_id()}/kernel_{replica_id()}"))
+    made = strategy.run(
+        lambda: tf.Variable(1.0, name=f"layer_{replica_id()}/kernel_{replica_id()}")
+    )
+    assert made.name == "layer_0/kernel_0:0"
 
 
 def test_other_names_are_refused(strategy: Any) -> None:

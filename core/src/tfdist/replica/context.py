@@ -71,8 +71,7 @@ class ReplicaContext(tf.distribute.ReplicaContext):
         flat = [_as_value(v) for v in tf.nest.flatten(value)]
         if self.num_replicas_in_sync == 1:
             return tf.nest.pack_sequence_as(value, [_identity(v) for v in flat])
-        dense = [i for i, v in enumerate(flat) if not isinstance(v, tf.IndexedSlices)]
-        if len(dense) < len(flat):
+        if any(isinstance(v, tf.IndexedSlices) for v in flat):
             result = self._reduce_flat(reduce_op, flat, options)
         else:
             result = self._differentiable_reduce(reduce_op, flat, options)
@@ -110,8 +109,8 @@ class ReplicaContext(tf.distribute.ReplicaContext):
         if any(isinstance(v, tf.IndexedSlices) for v in flat):
             raise _SparseGatherError(
                 "Cannot all-gather tf.IndexedSlices: all_gather does not support IndexedSlices. "
-                "Dense tensors were expected. Gather its "
-                "`values` and `indices`, or convert it with tf.convert_to_tensor()."
+                "Dense tensors were expected. Gather its `values` and `indices`, or convert it "
+                "with tf.convert_to_tensor()."
             )
         flat = [tf.convert_to_tensor(v) for v in flat]
         if self.num_replicas_in_sync == 1:

@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfdist.tf_internals import autograph
-from tfdist.values import PerReplicaSpec, is_distributed_variable
+from tfdist.values import PerReplicaSpec, is_distributed_value
 
 Run = Callable[[Any, Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
 
@@ -74,14 +74,10 @@ def _signature_for_all(
     return tuple(
         tf.nest.map_structure(
             lambda spec, value: (
-                PerReplicaSpec(*[spec] * replica_count) if _per_replica(value) else spec
+                PerReplicaSpec(*[spec] * replica_count) if is_distributed_value(value) else spec
             ),
             spec,
             arg,
         )
         for spec, arg in zip(signature, args, strict=True)
     )
-
-
-def _per_replica(value: Any) -> bool:
-    return isinstance(value, tf.distribute.DistributedValues) and not is_distributed_variable(value)

@@ -198,11 +198,11 @@ class _Replica:
         if self.call.place.graph is not self._graph:
             raise ContextError(
                 f"Cannot let replica {self.index} meet the others here: `merge_call` called while "
-                "defining a new graph. It is inside control flow "
-                "or a nested tf.function, which each replica builds for itself, while a meeting "
-                "(merge_call, all_reduce, an aggregating variable update) belongs to the step as a "
-                "whole. Move it out of the tf.cond, tf.while_loop or inner tf.function, or put "
-                "tf.function around strategy.run()."
+                "defining a new graph. It is inside control flow or a nested tf.function, which "
+                "each replica builds for itself, while a meeting (merge_call, all_reduce, an "
+                "aggregating variable update) belongs to the step as a whole. Move it out of the "
+                "tf.cond, tf.while_loop or inner tf.function, or put tf.function around "
+                "strategy.run()."
             )
         self._go.clear()
         self._paused.set()

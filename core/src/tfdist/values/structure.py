@@ -17,6 +17,11 @@ def is_distributed_variable(value: Any) -> bool:
     return bool(getattr(value, "is_distributed_variable", False))
 
 
+def is_distributed_value(value: Any) -> bool:
+    """Whether a value has a component a replica, and is no variable, which picks its own."""
+    return isinstance(value, tf.distribute.DistributedValues) and not is_distributed_variable(value)
+
+
 def variable_container(value: Any) -> Any:
     """The distributed variable that a component belongs to; else the value itself."""
     if getattr(value, "_parent_op", None) is not None and variables.in_plain_graph():
@@ -37,11 +42,7 @@ def select_replica(replica_id: int, structure: Any) -> Any:
     """
 
     def pick(value: Any) -> Any:
-        if is_distributed_variable(value):
-            return value
-        if isinstance(value, tf.distribute.DistributedValues):
-            return value._values[replica_id]
-        return value
+        return value._values[replica_id] if is_distributed_value(value) else value
 
     return tf.nest.map_structure(pick, structure)
 

@@ -67,10 +67,9 @@ def create_central(
 ) -> Any:
     """One variable for all replicas; what is reduced on read has a component a replica."""
     synchronization, aggregation = _checked(kwargs)
-    if synchronization == _SYNC.ON_READ:
-        kwargs.pop("colocate_with", None)
-        return create_mirrored(worker_devices, strategy, next_creator, kwargs)
     kwargs.pop("colocate_with", None)
+    if synchronization == _SYNC.ON_READ:
+        return create_mirrored(worker_devices, strategy, next_creator, kwargs)
     with tf.device(device), variables.stop_recording():
         variable = next_creator(**kwargs)
     _check_mean(variable, aggregation)
@@ -88,8 +87,8 @@ def _initial_value_of(primary: tf.Variable, device: str) -> Callable[[], Any]:
 
 
 def _checked(kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    synchronization = kwargs.get("synchronization", _SYNC.AUTO)
-    aggregation = kwargs.get("aggregation", tf.VariableAggregation.NONE)
+    synchronization = kwargs.get("synchronization")
+    aggregation = kwargs.get("aggregation")
     if synchronization is None:
         synchronization = _SYNC.AUTO
     if aggregation is None:

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from tfdist.errors import ContextError, OptionError, ValueMismatchError
 from tfdist.replica.current import current_replica_id
-from tfdist.tf_internals import contexts, saving, type_specs
-from tfdist.values import Mirrored
+from tfdist.tf_internals import contexts, saving
+from tfdist.values import Mirrored, copy_on_current_device, is_distributed_value
 from tfdist.variables.delegate import DelegatingVariable
 
 _NONE = tf.VariableAggregation.NONE
@@ -33,8 +33,7 @@ class DistributedVariable(DelegatingVariable, tf.distribute.DistributedValues):
         replica_id = current_replica_id()
         if replica_id is not None:
             return self._values[replica_id]
-        device = type_specs.current_device()
-        return next((v for v in self._values if v.device == device), self._primary)
+        return copy_on_current_device(self._values)
 
     def _get(self) -> Any:
         return self._component() if current_replica_id() is not None else self._get_cross_replica()
@@ -174,7 +173,7 @@ def aggregate(variable: Any, value: Any) -> Any:
         ValueMismatchError: The value belongs to all replicas already.
         OptionError: A mean of integers was asked for.
     """
-    if isinstance(value, tf.distribute.DistributedValues) and not isinstance(value, tf.Variable):
+    if is_distributed_value(value):
         raise _distributed_error(variable)
     tensor_like = tf.is_tensor(value) or isinstance(value, (tf.Variable, tf.IndexedSlices))
     if variable.aggregation == _NONE or (variable.aggregation == _FIRST and not tensor_like):
